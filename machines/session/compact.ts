@@ -1,0 +1,61 @@
+/** Compact: makes the view smaller when it must be. Mostly it has nothing to do. */
+import { leavesTo, sessionSetup } from "./setup.ts";
+
+export const compact = sessionSetup.createStateConfig({
+  entry: "enterCompact",
+  exit: "leaveCompact",
+  initial: "planning",
+  on: leavesTo("#session.receive.deciding"),
+  states: {
+    planning: {
+      always: [
+        { guard: "needsNoCompaction", target: "#session.reason" },
+        { guard: "mustElide", target: "projecting" },
+        { guard: "mustSummarize", target: "summarizing" },
+        { guard: "mustDiscard", target: "discarding" },
+        { guard: "isOnlyCompacting", target: "#session.receive.deciding" },
+        { guard: "isExhausted", target: "#session.receive.deciding", actions: "exhaustContext" },
+        { target: "#session.reason" },
+      ],
+    },
+
+    /** Micro: old, large tool results are shown shorter. No model call. */
+    projecting: {
+      entry: "startEliding",
+      invoke: {
+        src: "elideResults",
+        input: ({ context }) => ({ id: context.id }),
+      },
+      on: {
+        "compaction.completed": { target: "planning", actions: "applyDirective" },
+        "compaction.failed": { target: "planning", actions: "failElision" },
+      },
+    },
+
+    /** Full: a summary takes the place of what came before. */
+    summarizing: {
+      entry: "startSummarizing",
+      invoke: {
+        src: "summarize",
+        input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
+      },
+      on: {
+        "compaction.completed": { target: "planning", actions: "applyDirective" },
+        "compaction.failed": { target: "planning", actions: "failCompaction" },
+      },
+    },
+
+    /** Full, without a model call: what came before is no longer shown. */
+    discarding: {
+      entry: "startDiscarding",
+      invoke: {
+        src: "discard",
+        input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
+      },
+      on: {
+        "compaction.completed": { target: "planning", actions: "applyDirective" },
+        "compaction.failed": { target: "planning", actions: "failCompaction" },
+      },
+    },
+  },
+});

@@ -1,0 +1,112 @@
+/** The questions the machine asks. Each is a sentence about the context, and of the event where it says so. */
+import { thresholds } from "../../src/core/limits.ts";
+import { retries } from "../../src/core/failure.ts";
+import type { InputEvent, InputOf } from "../../src/core/event.ts";
+import { callsOf } from "../../src/core/message.ts";
+import type { CallStage } from "../../src/core/batch.ts";
+import { mayTake } from "../../src/core/inbox.ts";
+import { tokensOf } from "../../src/core/pressure.ts";
+import type { SessionContext } from "./context.ts";
+
+type Asks<E extends InputEvent = InputEvent> = (args: { context: SessionContext; event: E }) => boolean;
+/** A guard that looks at the context only. */
+const when =
+  (holds: (c: SessionContext) => boolean): Asks<any> =>
+  ({ context }) =>
+    holds(context);
+/** A guard of one event's transition. */
+const on =
+  <K extends InputEvent["type"]>(_type: K, holds: (c: SessionContext, e: InputOf<K>) => boolean): Asks<any> =>
+  ({ context, event }) =>
+    holds(context, event);
+
+/* receive */
+const hasInput = (c: SessionContext) => c.inbox.some((i) => i.kind !== "info" && mayTake(i, c.run?.id));
+const hasWork = (c: SessionContext) => c.owed || c.continues || hasInput(c);
+export const isAtRest = when((c) => !c.run || c.run.parked);
+export const isClosing = when((c) => c.closing);
+export const hasOpenRun = on("cancel.requested", (c, e) => c.run !== null && concerns(c, e));
+export const mustSettle = when((c) => c.ending !== null && !!c.draft?.answer);
+export const isReplaced = when((c) => c.ending?.next !== undefined);
+export const isEnding = when((c) => c.ending !== null);
+export const hasUnreviewedInput = when((c) => c.inbox.some((i) => !i.reviewed));
+export const isTurnOpen = when((c) => c.draft !== null);
+export const isCutForGood = when((c) => c.continues && c.run!.continuations > c.config.limits.continuations);
+export const isOutOfTurns = when((c) => {
+  const max = c.run!.options.maxTurns ?? c.config.limits.maxTurns;
+  return max >= 0 && c.run!.turns >= max && hasWork(c);
+});
+export const isOverBudget = when((c) => {
+  const max = c.run!.options.maxBudgetUsd ?? c.config.limits.maxBudgetUsd;
+  return max > 0 && c.run!.costUsd >= max && hasWork(c);
+});
+export const hasMore = when(hasWork);
+export const mustWait = when((c) => c.tasks.length > 0 && !c.run!.waitedOut);
+export const mustReviewStop = when(
+  (c) =>
+    c.config.reviews.stop && c.run!.turns > 0 && !c.run!.stopReviewed && c.run!.feedback < c.config.limits.stopFeedback,
+);
+export const wakes = on("input.received", (_, e) => e.kind !== "info");
+const concerns = (c: SessionContext, e: InputOf<"cancel.requested">) => e.runId === undefined || e.runId === c.run?.id;
+export const concernsThisRun = on("cancel.requested", concerns);
+
+/* compact */
+const BREAKER = 3;
+const full = (c: SessionContext) => thresholds(c.config.compaction).full;
+const mustCut = (c: SessionContext) => {
+  const { cause, cut, failures } = c.compaction;
+  if (cut) return false;
+  if (cause === "manual" || cause === "overflow") return true;
+  return failures < BREAKER && (cause === "turns" || tokensOf(c.pressure) >= full(c));
+};
+export const needsNoCompaction = when((c) => c.compaction.cause === null);
+export const mustElide = when(
+  (c) => !c.compaction.elided && (c.compaction.cause === "context" || c.compaction.cause === "overflow"),
+);
+export const mustSummarize = when((c) => mustCut(c) && c.compaction.mode === "summarize");
+export const mustDiscard = when((c) => mustCut(c) && c.compaction.mode === "discard");
+export const isOnlyCompacting = when((c) => c.compaction.cause === "manual");
+/** A cut that worked must have brought relief; one that failed is forgiven below the hard limit. */
+export const isExhausted = when((c) => {
+  const { cause, cut, failures } = c.compaction;
+  if (cause === "overflow") return failures > 0;
+  return tokensOf(c.pressure) >= (cut && failures === 0 ? full(c) : c.config.compaction.window);
+});
+
+/* reason */
+const MAX_OVERFLOWS = 2;
+export const mustCompactForIt = on(
+  "model.failed",
+  (c, e) => c.ending === null && e.failure.class === "overflow" && c.compaction.overflows < MAX_OVERFLOWS,
+);
+export const isOverflow = on("model.failed", (c, e) => c.ending === null && e.failure.class === "overflow");
+export const mayRetry = on(
+  "model.failed",
+  (c, e) => c.ending === null && retries(e.failure) && c.draft!.attempt <= c.config.limits.retries,
+);
+export const mustReview = on(
+  "model.completed",
+  (c, e) => c.ending === null && e.finishReason !== "length" && callsOf(e.message.parts).length > 0,
+);
+
+/* act */
+const some = (stage: CallStage) => (c: SessionContext) => c.draft!.calls.some((call) => call.stage === stage);
+const asked = some("asked");
+const proposed = some("proposed");
+const every = (c: SessionContext, stage: CallStage) => c.draft!.calls.every((call) => call.stage === stage);
+export const isUnreviewed = when((c) => !!c.draft?.answer && proposed(c));
+export const isUndecided = when((c) => !!c.draft?.answer && !proposed(c) && asked(c));
+export const isUnexecuted = when((c) => !!c.draft?.answer && !proposed(c) && !asked(c) && !every(c, "settled"));
+export const isUncommitted = when((c) => !!c.draft?.answer);
+export const isSettled = when((c) => every(c, "settled"));
+export const mustSuspend = when((c) => {
+  const { mode, unanswered } = c.run!.options.approvals;
+  return asked(c) && (mode === "suspend" || (mode === "callback" && c.draft!.answered && unanswered === "suspend"));
+});
+export const deniesOnSteer = on(
+  "input.received",
+  (c, e) => e.kind === "prompt" && c.run?.options.approvals.onSteer === "deny-pending",
+);
+export const isItsCall = on("tool.settled", (c, e) =>
+  c.draft!.calls.some((call) => call.callId === e.callId && call.stage === "running"),
+);

@@ -1,0 +1,129 @@
+/** What happens in `act`: calls are judged, decided, run and committed together. */
+import * as batch from "../../../src/core/batch.ts";
+import { estimateParts, estimateText } from "../../../src/core/budget.ts";
+import { invariant } from "../../../src/core/errors.ts";
+import type { InputOf } from "../../../src/core/event.ts";
+import { grown } from "../../../src/core/pressure.ts";
+import type { Change, Update } from "../change.ts";
+import type { Draft, SessionContext } from "../context.ts";
+import { cancelRun, closeSession, failStore } from "./receive.ts";
+
+export const enterAct: Update = () => ({ announce: [{ type: "phase.started", phase: "act" }] });
+export const leaveAct: Update = () => ({ announce: [{ type: "phase.ended", phase: "act" }] });
+
+const withCalls = (draft: Draft, change: (call: batch.Call) => batch.Call): Draft => ({
+  ...draft,
+  calls: draft.calls.map(change),
+});
+const running = (draft: Draft | null) => draft?.calls.filter((call) => call.stage === "running") ?? [];
+const requests = (c: SessionContext) => batch.asked(c.draft!.calls).map(batch.requestOf);
+
+/** Verdicts of the whole chain. */
+export const takeVerdicts: Update<InputOf<"calls.reviewed">> = (c, e) => {
+  const verdicts = new Map(e.calls.map((v) => [v.callId, v]));
+  const nobody = c.run!.options.approvals.mode === "deny";
+  const draft = withCalls(c.draft!, (call) => {
+    const verdict = verdicts.get(call.callId);
+    return verdict && call.stage === "proposed" ? batch.judge(call, verdict, e.seq, nobody) : call;
+  });
+  return { set: { draft } };
+};
+
+export const announceAsks: Update = (c) => ({ announce: [{ type: "approval.requested", requests: requests(c) }] });
+
+/** Each decision falls on its own call. */
+export const takeDecisions: Update<InputOf<"approval.settled">> = (c, e) => {
+  if (!c.draft) return {};
+  const decisions = new Map(e.decisions.map((d) => [d.callId, d]));
+  const draft = withCalls(c.draft, (call) => batch.decide(call, decisions.get(call.callId), e.seq));
+  return { set: { draft: e.answered ? { ...draft, answered: true } : draft } };
+};
+
+export const denyPending: Update = (c, e) => ({
+  set: { draft: withCalls(c.draft!, (call) => batch.denyAsked(call, e.seq)) },
+});
+
+/** The run stops here without ending: whoever decides later moves it again. */
+export const suspendRun: Update = (c) => ({
+  set: { run: { ...c.run!, parked: true }, draft: { ...c.draft!, answered: false } },
+  announce: [{ type: "run.suspended", runId: c.run!.id, pending: requests(c) }],
+});
+
+/** Starts what may start. */
+export const startTools: Update = (c) => startIn(c, c.draft!);
+
+function startIn(c: SessionContext, draft: Draft): Change {
+  const start = batch.startable(draft.calls, c.config.limits.toolConcurrency);
+  if (!start.length) return { set: { draft } };
+  return {
+    set: { draft: withCalls(draft, (call) => (start.includes(call) ? { ...call, stage: "running" } : call)) },
+    announce: start.map(({ callId, name, args, via }) => ({
+      type: "tool.started",
+      callId,
+      name,
+      args,
+      ...(via === undefined ? {} : { via }),
+    })),
+    start,
+  };
+}
+
+/** One tool has its result; the next in line may start. */
+export const settleTool: Update<InputOf<"tool.settled">> = (c, e) => {
+  const done = c.draft!.calls.find((call) => call.callId === e.callId)!;
+  const result = { status: e.status, seq: e.seq, ...(e.by === undefined ? {} : { by: e.by }) };
+  const draft = withCalls(c.draft!, (call) => (call === done ? batch.settle(call, result) : call));
+  const change = startIn(c, draft);
+  return { ...change, set: { ...change.set, pressure: grown(c.pressure, estimateParts(e.output)) }, stop: [done] };
+};
+
+/** Leaves no actor behind: what still runs is let go. */
+export const stopTools: Update = (c) => ({ stop: running(c.draft) });
+
+/** What has not started will not; what runs is asked to stop, and settles by itself within its grace. */
+const interrupt =
+  (flag: Update<any>, stops: boolean): Update =>
+  (c, e) => ({
+    set: { ...flag(c, e).set, draft: withCalls(c.draft!, (call) => batch.dropUnstarted(call, e.seq)) },
+    abort: stops ? running(c.draft) : [],
+  });
+export const cancelTools = interrupt(cancelRun, true);
+export const closeTools = interrupt(closeSession, true);
+/** The journal cannot be written: what runs may finish, nothing more starts. */
+export const holdTools = interrupt(failStore, false);
+
+/** The one record that makes the answer and every result visible, in call order. */
+export const commitExchange: Update = (c, e) => {
+  const draft = c.draft!;
+  const { calls, cut } = draft;
+  const results = calls.map((call) => batch.resultOf(call, cut ? draft.answer : e.seq, cut));
+  invariant(
+    results.every((r, i) => r.callId === calls[i]!.callId),
+    "every call has its result, in call order",
+  );
+  const cutText = cut && calls.length === 0;
+  const run = c.run!;
+  const texts = results.reduce((sum, r) => sum + (r.text === undefined ? 0 : estimateText(r.text)), 0);
+  return {
+    set: {
+      draft: null,
+      owed: calls.length > 0,
+      continues: cutText,
+      run: { ...run, continuations: cutText ? run.continuations + 1 : 0, feedback: calls.length ? 0 : run.feedback },
+      pressure: grown(c.pressure, texts),
+    },
+    announce: [{ type: "exchange.committed", turn: draft.turn, message: draft.answer, results }],
+  };
+};
+
+/** The journal was opened again: constants may be new, and whatever ran when it stopped has an outcome nobody saw. */
+export const recover: Update<InputOf<"session.resumed">> = (c, e) => ({
+  set: {
+    config: e.config,
+    closing: false,
+    ending: null,
+    run: c.run && { ...c.run, parked: true },
+    draft: c.draft && withCalls({ ...c.draft, answered: false }, (call) => batch.recover(call, e.seq)),
+    compaction: { ...c.compaction, cause: null, mode: e.config.compaction.mode },
+  },
+});

@@ -1,0 +1,96 @@
+/** What happens in `reason`: a turn opens, attempts are made, an answer is accepted. */
+import { proposed } from "../../../src/core/batch.ts";
+import { estimateParts } from "../../../src/core/budget.ts";
+import type { InputOf, OutputOf, Taken } from "../../../src/core/event.ts";
+import { backoffMs } from "../../../src/core/failure.ts";
+import { idsOf, mayTake, tokensIn } from "../../../src/core/inbox.ts";
+import { callsOf, textOf } from "../../../src/core/message.ts";
+import { counted, grown } from "../../../src/core/pressure.ts";
+import { failed, type Announcement, type Update } from "../change.ts";
+import type { Draft, SessionContext } from "../context.ts";
+
+const newDraft = (turn: number): Draft => ({
+  turn,
+  attempt: 0,
+  answer: 0,
+  cut: false,
+  calls: [],
+  failed: 0,
+  waitMs: 0,
+  answered: false,
+});
+
+/** Enters the phase. A new turn takes what waits in the inbox; a turn that is tried again takes nothing. */
+export const enterReason: Update = (c) => {
+  const phase: Announcement = { type: "phase.started", phase: "reason" };
+  if (c.draft) return { announce: [phase] };
+  const run = c.run!;
+  const taken = c.inbox.filter((i) => mayTake(i, run.id));
+  const turn = c.turn + 1;
+  const started: OutputOf<"turn.started"> = { type: "turn.started", turn, inputs: idsOf(taken) };
+  if (c.continues) started.continues = true;
+  return {
+    set: {
+      turn,
+      draft: newDraft(turn),
+      inbox: c.inbox.filter((i) => !taken.includes(i)),
+      owed: true,
+      continues: false,
+      run: { ...run, turns: run.turns + 1, stopReviewed: false, waitedOut: false },
+      pressure: grown(c.pressure, tokensIn(taken)),
+      compaction: { ...c.compaction, turnsSince: c.compaction.turnsSince + 1, overflows: 0 },
+    },
+    announce: [phase, started],
+  };
+};
+
+export const leaveReason: Update = () => ({ announce: [{ type: "phase.ended", phase: "reason" }] });
+
+export const pinCatalogue: Update<InputOf<"request.prepared">> = (c, e) =>
+  e.tokens === c.pressure.base ? {} : { set: { pressure: { ...c.pressure, base: e.tokens } } };
+
+/** One request goes out. What the attempt before it had shown goes along. */
+export const startAttempt: Update = (c) => {
+  const draft = { ...c.draft!, attempt: c.draft!.attempt + 1 };
+  const started: OutputOf<"attempt.started"> = { type: "attempt.started", turn: draft.turn, attempt: draft.attempt };
+  if (draft.failed) started.retried = draft.failed;
+  return { set: { draft: { ...draft, failed: 0 } }, announce: [started] };
+};
+
+/** The answer is accepted. Until its commit nobody but this turn sees it. */
+export const acceptAnswer: Update<InputOf<"model.completed">> = (c, e) => {
+  const { message, finishReason, usage } = e;
+  const calls = callsOf(message.parts).map(proposed);
+  const size = usage?.output ?? estimateParts(message.parts);
+  const costUsd = c.run!.costUsd + (usage?.costUsd ?? 0);
+  return {
+    set: {
+      draft: { ...c.draft!, answer: e.seq, cut: finishReason === "length", calls },
+      run: { ...c.run!, costUsd },
+      // Zero or missing usage proves nothing.
+      pressure: usage?.input ? counted(c.pressure, usage.input + size) : grown(c.pressure, size),
+    },
+  };
+};
+
+/** A failed attempt is kept when it had shown something; what was shown is announced as discarded. */
+const keepFailed = (c: SessionContext, e: Taken<InputOf<"model.failed">>) => {
+  const draft = c.draft!;
+  if (textOf(e.parts) === "") return { draft, announce: [] };
+  const { turn, attempt } = draft;
+  const discarded: Announcement = { type: "attempt.discarded", turn, attempt, seq: e.seq };
+  return { draft: { ...draft, failed: e.seq }, announce: [discarded] };
+};
+
+export const backOff: Update<InputOf<"model.failed">> = (c, e) => {
+  const { draft, announce } = keepFailed(c, e);
+  const waitMs = backoffMs(e.failure, draft.attempt, c.config.limits);
+  return { set: { draft: { ...draft, waitMs } }, announce };
+};
+
+/** Nothing more to try. A cancel that is under way stays the reason of the ending, and what was shown stays said. */
+export const failRequest: Update<InputOf<"model.failed">> = (c, e) => {
+  const { draft } = keepFailed(c, e);
+  const { class: kind, message } = e.failure;
+  return { set: { draft, ...(c.ending ? {} : { ending: failed(kind === "cancelled" ? "internal" : kind, message) }) } };
+};

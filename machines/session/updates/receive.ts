@@ -1,0 +1,143 @@
+/** What happens in `receive`: inputs come and go, runs begin and end. */
+import { estimateParts } from "../../../src/core/budget.ts";
+import type { InputOf, OutputOf, RunStatus } from "../../../src/core/event.ts";
+import { admit, idsOf, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
+import { grown } from "../../../src/core/pressure.ts";
+import { failed, type Update } from "../change.ts";
+import { newRun, type SessionContext } from "../context.ts";
+
+/** An input joins the inbox; a full inbox refuses it, and so does a run that is over. Idle, a `defer` asks to be woken. */
+export const queueInput: Update<InputOf<"input.received">> = (c, e) => {
+  const refuse = (reason: string) => ({ announce: [{ type: "input.refused" as const, id: e.id, reason }] });
+  if (c.inbox.length >= c.config.limits.inbox) return refuse("the inbox is full");
+  if (e.forRun !== undefined && e.forRun !== c.run?.id) return refuse("the run it belongs to is over");
+  const set = { inbox: [...c.inbox, waiting(e, c.config.reviews.input)] };
+  const idle = !c.run || c.run.parked;
+  return idle && e.kind === "defer" ? { set, announce: [{ type: "wake.requested", inputs: [e.id] }] } : { set };
+};
+
+export const withdrawInput: Update<InputOf<"input.withdrawn">> = (c, e) => ({
+  set: { inbox: c.inbox.filter((i) => !e.ids.includes(i.id)) },
+});
+export const openTask: Update<InputOf<"task.opened">> = (c, e) => ({ set: { tasks: [...c.tasks, e.taskId] } });
+export const settleTask: Update<InputOf<"task.settled">> = (c, e) => ({
+  set: { tasks: c.tasks.filter((t) => t !== e.taskId) },
+});
+export const changeMode: Update<InputOf<"mode.changed">> = (_, e) => ({ set: { mode: e.mode } });
+
+/** History that a session begins with; if it ends with a user, the model owes an answer. */
+export const importHistory: Update<InputOf<"history.imported">> = (c, e) => ({
+  set: {
+    pressure: grown(c.pressure, e.tokens),
+    owed: e.messages.length > 0 && e.messages.at(-1)?.role !== "assistant",
+  },
+});
+
+/** A run begins, goes on where it was parked, or takes the place of one that was cut. */
+export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
+  if (!c.run) {
+    const started: OutputOf<"run.started"> = { type: "run.started", runId: e.runId, options: e.options };
+    if (e.continued) started.continued = true;
+    const ending = e.cancelled ? { status: "cancelled" as const, reason: e.cancelled.reason } : null;
+    return { set: { run: newRun(e.runId, e.options), ending }, announce: [started] };
+  }
+  const run = { ...c.run, parked: false };
+  if (e.continued) return { set: { run: { ...run, options: { ...e.options, maxTurns: c.run.options.maxTurns } } } };
+  const next = { runId: e.runId, options: e.options, inputs: e.inputs ?? [] };
+  return { set: { run, ending: { status: "cancelled", reason: "interrupted", next } } };
+};
+
+/** Cancel is a flag; the states decide how to get out, `deciding` ends the run. */
+export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) => {
+  if (!c.run) return {};
+  const ending = { status: "cancelled" as const, reason: e.reason, clearInbox: e.clearInbox };
+  return { set: { ending, run: { ...c.run, parked: false } } };
+};
+
+/** The session closes: whatever is open ends first. */
+export const closeSession: Update<InputOf<"close.requested">> = (c) => {
+  if (!c.run) return { set: { closing: true } };
+  const ending = { status: "cancelled" as const, reason: c.run.parked ? "interrupted" : "closed" };
+  return { set: { closing: true, ending, run: { ...c.run, parked: false } } };
+};
+
+export const failStore: Update<InputOf<"store.failed">> = (c, e) =>
+  c.run ? { set: { ending: failed("store", e.message) } } : {};
+
+export const admitInputs: Update<InputOf<"inputs.reviewed">> = (c, e) => {
+  const { inbox, refused } = admit(c.inbox, e.verdicts);
+  return {
+    set: { inbox, run: c.run && { ...c.run, refused: refused.at(-1)?.reason ?? c.run.refused } },
+    announce: refused.map((r) => ({ type: "input.refused", ...r })),
+  };
+};
+
+/** A stop review either lets the answer stand or sends the run on with feedback. */
+export const takeStopReview: Update<InputOf<"stop.reviewed">> = (c, e) => {
+  const run = c.run!;
+  if (!e.feedback.length) return { set: { run: { ...run, stopReviewed: true } } };
+  const added = e.feedback.map((f): WaitingInput => ({
+    id: f.id,
+    kind: "defer",
+    tokens: estimateParts(f.parts),
+    reviewed: true,
+  }));
+  return { set: { inbox: [...c.inbox, ...added], run: { ...run, feedback: run.feedback + 1 } } };
+};
+
+export const startWaiting: Update = (c) => ({
+  announce: [{ type: "run.waiting", tasks: [...c.tasks], waitMs: c.config.limits.waitMs }],
+});
+export const wakeUp: Update = (_, e) => ({
+  announce: [{ type: "run.woken", reason: e.type === "task.settled" ? "task" : "input" }],
+});
+export const stopWaiting: Update = (c) => ({
+  set: { run: c.run && { ...c.run, waitedOut: true } },
+  announce: [{ type: "run.woken", reason: "timeout" }],
+});
+
+/** The run is over. Notices left over enter the transcript when it completed; other inputs wait for the next run. */
+const end =
+  (how: (c: SessionContext) => RunStatus): Update =>
+  (c) => {
+    const { ending, draft } = c;
+    const run = c.run!;
+    const status = how(c);
+    const theirs = c.inbox.filter((i) => i.forRun === run.id);
+    const others = c.inbox.filter((i) => i.forRun !== run.id);
+    const taken = status === "completed" ? others.filter((i) => i.kind === "info") : [];
+    const left = others.filter((i) => !taken.includes(i));
+    const withdrawn = ending?.clearInbox ? [...theirs, ...left] : theirs;
+    const undelivered = idsOf(left.filter((i) => i.kind !== "info")).filter((id) => !ending?.next?.inputs.includes(id));
+    const ended: OutputOf<"run.ended"> = { type: "run.ended", runId: run.id, status, turns: run.turns, undelivered };
+    const reason = ending?.reason ?? (status === "blocked" ? run.refused : null);
+    if (reason !== null) ended.reason = reason;
+    if (ending?.error) ended.error = ending.error;
+    if (withdrawn.length) ended.withdrawn = idsOf(withdrawn);
+    if (c.tasks.length) ended.openTasks = [...c.tasks];
+    if (draft?.failed) ended.aborted = draft.failed;
+    const next = ending?.next;
+    return {
+      set: {
+        run: next ? newRun(next.runId, next.options) : null,
+        ending: null,
+        draft: null,
+        continues: false,
+        inbox: ending?.clearInbox ? [] : left,
+        pressure: grown(c.pressure, tokensIn(taken)),
+      },
+      announce: [
+        ...(taken.length ? [{ type: "inputs.taken" as const, inputs: idsOf(taken) }] : []),
+        ended,
+        ...(next ? [{ type: "run.started" as const, runId: next.runId, options: next.options }] : []),
+      ],
+    };
+  };
+
+export const endAsAsked = end((c) => c.ending!.status);
+export const endAtTurnLimit = end(() => "max_turns");
+export const endOverBudget = end(() => "budget");
+export const endTruncated = end(() => "truncated");
+export const endQuietly = end((c) => (c.run!.refused !== null && c.run!.turns === 0 ? "blocked" : "completed"));
+
+export const announceClosed: Update = () => ({ announce: [{ type: "session.closed" }] });

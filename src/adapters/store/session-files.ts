@@ -1,0 +1,22 @@
+/** Files of a session beside its journal: what is too large for a record. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { hashName, markedFileName, safeFileName } from "./file-names.ts";
+import { makeFolder, putWhole } from "./whole-files.ts";
+
+/**
+ * Writes a file and returns its path. An existing one is never overwritten: the same content is the same file, other
+ * content gets a name with its hash in it.
+ */
+export function putSessionFile(folder: string, name: string, content: string | Uint8Array, sync: boolean): string {
+  makeFolder(folder);
+  const plain = safeFileName(name);
+  const path = join(folder, plain);
+  if (putWhole(path, content, "create", sync) || hasContent(path, content)) return path;
+  const other = join(folder, markedFileName(plain, hashName(content)));
+  putWhole(other, content, "create", sync);
+  return other;
+}
+
+const hasContent = (path: string, content: string | Uint8Array): boolean =>
+  readFileSync(path).equals(typeof content === "string" ? Buffer.from(content) : content);

@@ -1,0 +1,39 @@
+/** A private temporary folder for files of sessions that live in memory: made when first needed, gone with the process. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { putSessionFile } from "./session-files.ts";
+
+const folders = new Set<string>();
+
+/** Removes what a process leaves behind, also when nobody closed the store. */
+function removeAtExit(folder: string): void {
+  if (folders.size === 0)
+    process.once("exit", () => {
+      for (const each of folders) rmSync(each, { recursive: true, force: true });
+    });
+  folders.add(folder);
+}
+
+/** Files of one store; `put` returns the path. */
+export function temporaryFiles() {
+  let root: string | undefined;
+  return {
+    put(session: string, name: string, content: string | Uint8Array): string {
+      if (root === undefined) {
+        root = mkdtempSync(join(tmpdir(), "rcra-"));
+        removeAtExit(root);
+      }
+      return putSessionFile(join(root, session), name, content, false);
+    },
+    remove(session: string): void {
+      if (root !== undefined) rmSync(join(root, session), { recursive: true, force: true });
+    },
+    close(): void {
+      if (root === undefined) return;
+      rmSync(root, { recursive: true, force: true });
+      folders.delete(root);
+      root = undefined;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** How a model request can fail, and what each class means for the run (SPEC §5). */
+import { z } from "zod";
+
+/**
+ * `timeout` transport, 408, 429, 5xx, idle stream · `malformed` cut or unreadable stream · `overflow` prompt too long ·
+ * `auth` key or permission · `refused` the provider declined the content · `fatal` anything that a retry will not mend ·
+ * `cancelled` we stopped it · `store` the journal could not be written, so the request was never sent.
+ */
+export const failureClass = z.enum([
+  "timeout",
+  "malformed",
+  "overflow",
+  "auth",
+  "refused",
+  "fatal",
+  "cancelled",
+  "store",
+]);
+export type FailureClass = z.infer<typeof failureClass>;
+
+export const failure = z.object({
+  class: failureClass,
+  /** One sentence, free of secrets, that says what happened and how to mend it. */
+  message: z.string(),
+  /** HTTP status, when there was one. */
+  status: z.number().optional(),
+  /** What the server asked us to wait. */
+  retryAfterMs: z.number().nonnegative().optional(),
+});
+export type Failure = z.infer<typeof failure>;
+
+/** Classes that are tried again within the same turn. */
+export const retries = (f: Failure): boolean => f.class === "timeout" || f.class === "malformed";
+
+/** Milliseconds to wait before attempt `attempt + 1`. `jitter` in [0, 1) only matters for the exponential policy. */
+export function backoffMs(
+  f: Failure,
+  attempt: number,
+  l: { backoff: "linear" | "exponential"; backoffMs: number; retryAfterCapMs: number },
+): number {
+  if (f.retryAfterMs !== undefined) return Math.min(f.retryAfterMs, l.retryAfterCapMs);
+  return l.backoff === "linear" ? attempt * l.backoffMs : l.backoffMs * 2 ** (attempt - 1);
+}

@@ -1,0 +1,51 @@
+/** Inputs that wait, by name: their text is in their records. First in, first out; a full inbox refuses, never evicts. */
+import { estimateParts } from "./budget.ts";
+import type { InputKind, InputOf } from "./event.ts";
+
+export type WaitingInput = {
+  id: string;
+  kind: InputKind;
+  tokens: number;
+  /** Only this run may take it. */
+  forRun?: string | undefined;
+  /** `onInput` has seen it, or need not. */
+  reviewed: boolean;
+};
+export type Inbox = readonly WaitingInput[];
+
+/** An input as it joins the inbox. Only prompts are reviewed. */
+export const waiting = (e: InputOf<"input.received">, reviews: boolean): WaitingInput => ({
+  id: e.id,
+  kind: e.kind,
+  tokens: estimateParts(e.parts),
+  forRun: e.forRun,
+  reviewed: e.kind !== "prompt" || !reviews,
+});
+
+/** Whether a run may take an input into its next turn. */
+export const mayTake = (input: WaitingInput, runId: string | undefined): boolean =>
+  input.reviewed && (input.forRun === undefined || input.forRun === runId);
+
+/** The inbox after `onInput` has spoken: refused prompts are gone, notices follow the prompt they are about. */
+export function admit(
+  inbox: Inbox,
+  verdicts: InputOf<"inputs.reviewed">["verdicts"],
+): { inbox: WaitingInput[]; refused: { id: string; reason: string }[] } {
+  const left: WaitingInput[] = [];
+  const refused: { id: string; reason: string }[] = [];
+  for (const input of inbox) {
+    const v = verdicts.find((one) => one.id === input.id);
+    if (v?.refused !== undefined) {
+      refused.push({ id: input.id, reason: v.refused });
+      continue;
+    }
+    left.push(v ? { ...input, tokens: v.parts ? estimateParts(v.parts) : input.tokens, reviewed: true } : input);
+    v?.info?.forEach((line, i) =>
+      left.push({ id: `${input.id}.info${i}`, kind: "info", tokens: line.length >> 2, reviewed: true }),
+    );
+  }
+  return { inbox: left, refused };
+}
+
+export const tokensIn = (inbox: Inbox): number => inbox.reduce((sum, input) => sum + input.tokens, 0);
+export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);

@@ -1,0 +1,121 @@
+/** Asks for one batch of approvals, and turns answers into decisions the machine can act on. */
+import type { Decision, SettledDecision } from "../core/call.ts";
+import { decision as decisionSchema } from "../core/call.ts";
+import { requestOf, type Call } from "../core/batch.ts";
+import { effect, messageOf, type Job } from "./effect.ts";
+import type { Approve, Host } from "./host.ts";
+import { reviewEdited } from "./review-calls.ts";
+
+/** How often a waiting run looks for decisions that other processes left in the store. */
+const SIGNAL_POLL_MS = 500;
+
+export const askApproval = effect<{ id: string; calls: readonly Call[] }>(
+  async ({ calls }, job) => {
+    const durable = job.host.journal.flush();
+    if (durable !== true && !(await durable)) return;
+    watchTime(calls, job);
+    const { approve } = job.host.run;
+    if (approve === undefined) return listen(job);
+    const decisions = await askHost(approve, calls, job);
+    if (job.settled) return;
+    const settled = await settleDecisions(job.host, calls, decisions, "approver");
+    const left = calls.filter((call) => !settled.some((d) => d.callId === call.callId));
+    if (left.length === 0 || job.host.run.unanswered !== "deny")
+      job.report({ type: "approval.settled", decisions: settled, answered: true });
+    else job.report({ type: "approval.settled", decisions: [...settled, ...left.map(unanswered)], answered: true });
+    if (left.length && job.host.run.unanswered === "wait") listen(job);
+  },
+  (error, { calls }) => ({ type: "approval.settled", decisions: calls.map((call) => denied(call, messageOf(error))) }),
+);
+
+const denied = (call: Call, reason: string): SettledDecision => ({
+  callId: call.callId,
+  hash: call.hash,
+  decision: "deny",
+  by: "user",
+  reason,
+});
+const unanswered = (call: Call) => denied(call, "No decision was made.");
+
+/** After `approvalMs` whatever is still undecided times out; decided calls do not care. */
+function watchTime(calls: readonly Call[], job: Job): void {
+  const { approvalMs } = job.host.limits;
+  if (approvalMs <= 0) return;
+  job.onLeave(
+    job.host.clock.setTimer(approvalMs, () =>
+      job.report({
+        type: "approval.settled",
+        decisions: calls.map((call) => ({ callId: call.callId, hash: call.hash, decision: "timeout", by: "approval" })),
+      }),
+    ),
+  );
+}
+
+/** Nobody here answers: decisions come through `decide()`, or from another process through the store. */
+function listen(job: Job): void {
+  const { store, clock } = job.host;
+  if (!store.capabilities.multiProcess) return;
+  let cancel = () => {};
+  const again = () => {
+    if (!job.settled) cancel = clock.setTimer(SIGNAL_POLL_MS, () => void job.host.takeSignals().finally(again));
+  };
+  job.onLeave(() => cancel());
+  again();
+}
+
+/** The host's answer, whatever shape it has. A throw is a denial of all. */
+async function askHost(approve: Approve, calls: readonly Call[], job: Job): Promise<Decision[]> {
+  const all = (decision: "allow" | "deny", reason?: string): Decision[] =>
+    calls.map((call) => ({ callId: call.callId, decision, ...(reason === undefined ? {} : { reason }) }));
+  if (typeof approve === "string") return all(approve);
+  try {
+    const answer = await approve(calls.map(requestOf), { signal: job.signal });
+    if (answer === "allow" || answer === "deny") return all(answer);
+    return decisionSchema.array().parse(answer);
+  } catch (error) {
+    return all("deny", `The approver failed: ${messageOf(error)}`);
+  }
+}
+
+/** Binds decisions to the calls they are about. Edited arguments are validated and reviewed first. */
+export async function settleDecisions(
+  host: Host,
+  calls: readonly Call[],
+  decisions: readonly Decision[],
+  by: "approver" | "user",
+): Promise<SettledDecision[]> {
+  const settled: SettledDecision[] = [];
+  for (const d of decisions) {
+    const call = calls.find((c) => c.callId === d.callId);
+    if (!call || settled.some((s) => s.callId === d.callId)) continue;
+    const base: SettledDecision = { callId: d.callId, hash: call.hash, decision: d.decision, by: by };
+    if (d.reason !== undefined) base.reason = d.reason;
+    if (d.text !== undefined) base.text = d.text;
+    if (d.remember !== undefined) base.remember = d.remember;
+    settled.push(d.decision === "allow" && d.args !== undefined ? await withEdit(host, call, base, d.args) : base);
+  }
+  return settled;
+}
+
+async function withEdit(host: Host, call: Call, base: SettledDecision, args: unknown): Promise<SettledDecision> {
+  const edited = await reviewEdited(host, call.callId, call.name, args as never, call.via);
+  if (edited.verdict !== "deny") return { ...base, edited };
+  return { ...base, decision: "deny", by: "policy", ...(edited.reason === undefined ? {} : { reason: edited.reason }) };
+}
+
+/** Adapts a per-call callback to a batch, one question after the other. */
+export const oneByOne =
+  (
+    ask: (
+      request: Parameters<Exclude<Approve, string>>[0][number],
+      options: { signal: AbortSignal },
+    ) => "allow" | "deny" | Omit<Decision, "callId"> | Promise<"allow" | "deny" | Omit<Decision, "callId">>,
+  ): Approve =>
+  async (requests, options) => {
+    const decisions: Decision[] = [];
+    for (const request of requests) {
+      const answer = await ask(request, options);
+      decisions.push({ callId: request.callId, ...(typeof answer === "string" ? { decision: answer } : answer) });
+    }
+    return decisions;
+  };

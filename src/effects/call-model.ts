@@ -1,0 +1,136 @@
+/** Asks the model once. Timeouts are ours; the stream goes to readers, the outcome to the machine. */
+import type { Failure } from "../core/failure.ts";
+import type { InputOf } from "../core/event.ts";
+import type { ModelChunk, ModelPort, ModelRequest } from "../ports.ts";
+import type { Usage } from "../core/usage.ts";
+import { Answer } from "./answer.ts";
+import { effect, messageOf, type Job } from "./effect.ts";
+
+type Input = { id: string; turn: number; attempt: number };
+
+export const callModel = effect<Input>(
+  async (input, job) => {
+    const { host } = job;
+    const durable = host.journal.flush();
+    if (durable !== true && !(await durable)) return;
+    if (job.settled) return;
+    const answer = new Answer(input.turn, input.attempt, (event) => host.journal.live(event));
+    const request: ModelRequest = {
+      instructions: withContributions(host.instructions, host.pinned.contributions),
+      messages: host.transcript.view,
+      tools: host.pinned.catalogue.specs,
+      settings: host.run.settings,
+      purpose: "turn",
+      sessionId: host.id,
+    };
+    await converse(host.run.model, request, job, answer);
+  },
+  (error) => failedWith({ class: "fatal", message: messageOf(error) }),
+);
+
+const withContributions = (instructions: string, contributions: string) =>
+  contributions === "" ? instructions : instructions === "" ? contributions : `${instructions}\n\n${contributions}`;
+
+const failedWith = (failure: Failure, answer?: Answer, usage?: Usage): InputOf<"model.failed"> => {
+  const event: InputOf<"model.failed"> = { type: "model.failed", failure, parts: answer?.parts() ?? [] };
+  if (usage) event.usage = usage;
+  return event;
+};
+
+/** Reads the stream until it says it is complete. Whoever settles first wins; the rest of the stream is let go. */
+async function converse(model: ModelPort, request: ModelRequest, job: Job, answer: Answer): Promise<void> {
+  let usage: Usage | undefined;
+  const watch = new StreamWatch(job, (failure) => settle(failedWith(failure, answer, usage)));
+  const settle = (event: InputOf<"model.failed"> | InputOf<"model.completed">) => {
+    watch.stop();
+    job.settle(event);
+  };
+  job.onAbort(() => settle(failedWith({ class: "cancelled", message: "The request was cancelled." }, answer, usage)));
+  try {
+    for await (const chunk of model.stream(request, { signal: job.signal })) {
+      if (job.settled) return watch.stop();
+      watch.touch();
+      switch (chunk.type) {
+        case "text":
+        case "thinking":
+        case "tool-call":
+          answer.take(chunk);
+          break;
+        case "usage":
+          usage = chunk.usage;
+          break;
+        case "finish":
+          return settle(completed(answer, chunk, usage, model.id));
+        case "failed":
+          return settle(failedWith(chunk.failure, answer, usage));
+        default:
+          chunk satisfies never;
+      }
+    }
+    const message = "The stream ended before the answer was complete.";
+    settle(failedWith({ class: "malformed", message }, answer, usage));
+  } catch (error) {
+    settle(failedWith({ class: "fatal", message: messageOf(error) }, answer, usage));
+  }
+}
+
+function completed(
+  answer: Answer,
+  finish: Extract<ModelChunk, { type: "finish" }>,
+  usage: Usage | undefined,
+  id: string,
+): InputOf<"model.completed"> {
+  const event: InputOf<"model.completed"> = {
+    type: "model.completed",
+    message: answer.finish(),
+    finishReason: finish.reason,
+    model: finish.model ?? id,
+  };
+  if (usage) event.usage = usage;
+  return event;
+}
+
+/** First byte, idle and total time of a stream. One timer, set again only when it fires. */
+class StreamWatch {
+  readonly #job: Job;
+  readonly #fail: (failure: Failure) => void;
+  readonly #startedAt: number;
+  #touchedAt = 0;
+  #cancel: () => void;
+
+  constructor(job: Job, fail: (failure: Failure) => void) {
+    this.#job = job;
+    this.#fail = fail;
+    this.#startedAt = job.host.clock.now();
+    this.#cancel = this.#arm(this.#startedAt);
+  }
+
+  touch(): void {
+    this.#touchedAt = this.#job.host.clock.now();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  /** When the stream is late, and what for. */
+  #deadline(): { at: number; message: string } {
+    const { firstByteMs, streamIdleMs, requestMs } = this.#job.host.limits;
+    const waiting = this.#touchedAt === 0;
+    const quiet = waiting ? firstByteMs : streamIdleMs;
+    const at = (waiting ? this.#startedAt : this.#touchedAt) + quiet;
+    const total = requestMs > 0 ? this.#startedAt + requestMs : Infinity;
+    if (total < at) return { at: total, message: `The request took longer than requestMs (${requestMs} ms).` };
+    const what = waiting ? "did not begin to answer within firstByteMs" : "fell silent for streamIdleMs";
+    return { at, message: `The model ${what} (${quiet} ms).` };
+  }
+
+  #arm(now: number): () => void {
+    return this.#job.host.clock.setTimer(Math.max(0, this.#deadline().at - now), () => {
+      const { at, message } = this.#deadline();
+      const then = this.#job.host.clock.now();
+      if (then >= at) this.#fail({ class: "timeout", message });
+      else this.#cancel = this.#arm(then);
+    });
+  }
+}

@@ -1,0 +1,69 @@
+/** What effects see of the session they work for. The session layer implements it. */
+import type { ApprovalRequest, Decision } from "../core/call.ts";
+import type { Limits, CompactionSettings } from "../core/limits.ts";
+import type { InputEvent, LiveEvent, NoteEvent } from "../core/event.ts";
+import type { Transcript } from "../core/transcript.ts";
+import type { Chain, HookContext } from "../middleware/middleware.ts";
+import type { Clock, Ids, Logger, ModelPort, ModelSettings, Signal, Store, ToolContext } from "../ports.ts";
+import type { Catalogue } from "./catalogue.ts";
+
+/** Answers a batch of asks: for all of them at once, or call by call. */
+export type Approve =
+  | "allow"
+  | "deny"
+  | ((
+      requests: ApprovalRequest[],
+      options: { signal: AbortSignal },
+    ) => "allow" | "deny" | Decision[] | Promise<"allow" | "deny" | Decision[]>);
+
+/** The live half of a run's options: what cannot be written to a journal. */
+export type LiveRun = {
+  id: string;
+  approve: Approve | undefined;
+  model: ModelPort;
+  settings: ModelSettings;
+  /** What an ask meets that `approve` leaves out. */
+  unanswered: "deny" | "wait" | "suspend";
+  context: unknown;
+};
+
+/** Where effects write: the journal's barrier, its notes and its live side channel. */
+export type Writer = {
+  /** Makes everything so far durable. False when it could not be; then the effect must not begin. */
+  flush(): boolean | Promise<boolean>;
+  note(event: NoteEvent): void;
+  live(event: LiveEvent): void;
+};
+
+/** A session as its effects see it. */
+export type Host = {
+  readonly id: string;
+  readonly instructions: string;
+  readonly workspace: string | undefined;
+  readonly chain: Chain;
+  readonly limits: Limits;
+  readonly compaction: CompactionSettings;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly transcript: Transcript;
+  readonly journal: Writer;
+  /** The active run; side work between runs uses the agent's own model. */
+  readonly run: LiveRun;
+  /** The model for summaries. */
+  readonly summaryModel: ModelPort;
+  /** Tools as of now; pinned for a request by `pin`. */
+  catalogue(): Catalogue;
+  /** What the request in flight was made with. */
+  pinned: { catalogue: Catalogue; contributions: string };
+  /** What tools may do to the session. */
+  readonly toolSession: ToolContext["session"];
+  /** In [0, 1). */
+  jitter(): number;
+  /** Feeds the machine. */
+  send(event: InputEvent): void;
+  /** Signals that reached this session from outside, fed to the machine. */
+  takeSignals(): Promise<readonly Signal[]>;
+  hookContext(signal: AbortSignal): HookContext;
+};

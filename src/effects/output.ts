@@ -1,0 +1,30 @@
+/** Cuts a tool's output to what a model should read; the whole of it goes to a file of the session. */
+import { text, type ContentPart } from "../core/message.ts";
+import { messageOf } from "./effect.ts";
+import type { Host } from "./host.ts";
+
+/** Characters kept of the end of a long output; the rest of the budget shows its beginning. */
+const TAIL_SHARE = 0.2;
+
+/** The output as the model reads it. A file that cannot be written costs the rest of the text, never the result. */
+export function fit(host: Host, callId: string, output: ContentPart[]): ContentPart[] | Promise<ContentPart[]> {
+  const max = host.limits.maxOutputChars;
+  let size = 0;
+  for (const part of output) if (part.type === "text") size += part.text.length;
+  return size <= max ? output : cut(host, callId, output, size);
+}
+
+async function cut(host: Host, callId: string, output: ContentPart[], size: number): Promise<ContentPart[]> {
+  const whole = output.flatMap((p) => (p.type === "text" ? [p.text] : [])).join("\n");
+  let where: string;
+  try {
+    where = `The whole output is in ${await host.store.putFile(host.id, `${callId}.txt`, whole)}.`;
+  } catch (error) {
+    host.logger.warn(`The output of ${callId} could not be written to a file: ${messageOf(error)}`);
+    where = "The rest was not kept.";
+  }
+  const tail = Math.floor(host.limits.maxOutputChars * TAIL_SHARE);
+  const head = host.limits.maxOutputChars - tail;
+  const shown = `${whole.slice(0, head)}\n[… ${size - head - tail} of ${size} characters left out. ${where} …]\n${whole.slice(-tail)}`;
+  return [text(shown), ...output.filter((p) => p.type !== "text")];
+}

@@ -1,0 +1,101 @@
+/** The small effects: preparing a request, reviewing inputs and endings, waiting. */
+import type { InputOf } from "../core/event.ts";
+import { estimateText } from "../core/budget.ts";
+import { text, textOf } from "../core/message.ts";
+import { effect, messageOf } from "./effect.ts";
+
+/** Pins the catalogue and collects what the chain contributes. A contribution that fails is left out. */
+export const prepareRequest = effect<{ id: string }>(
+  async (_, job) => {
+    const { host } = job;
+    const said: string[] = [];
+    for (const m of host.chain) {
+      if (!m.contribute) continue;
+      try {
+        const words = m.contribute(host.hookContext(job.signal));
+        const contribution = words instanceof Promise ? await words : words;
+        if (contribution) said.push(contribution);
+      } catch (error) {
+        host.journal.note({
+          type: "middleware.failed",
+          middleware: m.name,
+          hook: "contribute",
+          message: messageOf(error),
+        });
+      }
+    }
+    if (job.settled) return;
+    const catalogue = host.catalogue();
+    const contributions = said.join("\n\n");
+    host.pinned = { catalogue, contributions };
+    const tokens = estimateText(host.instructions) + estimateText(contributions) + catalogue.tokens;
+    job.settle({ type: "request.prepared", catalogue: catalogue.hash, tools: catalogue.names, tokens });
+  },
+  () => ({ type: "request.prepared", catalogue: "", tools: [], tokens: 0 }),
+);
+
+/** `onInput` of the whole chain, for each new prompt. A rewrite is what the next one sees; a throw refuses. */
+export const reviewInputs = effect<{ id: string; ids: readonly string[] }>(
+  async ({ ids }, job) => {
+    const verdicts: InputOf<"inputs.reviewed">["verdicts"] = [];
+    for (const id of ids) {
+      const original = job.host.transcript.waiting(id) ?? [];
+      let parts = original;
+      const info: string[] = [];
+      let refused: string | undefined;
+      for (const m of job.host.chain) {
+        if (!m.onInput || refused !== undefined) continue;
+        try {
+          const said = await m.onInput({ id, parts }, job.host.hookContext(job.signal));
+          if (said && "refuse" in said) refused = said.refuse;
+          else if (said) {
+            parts = said.parts ?? parts;
+            info.push(...(said.info ?? []));
+          }
+        } catch (error) {
+          refused = `The input review of ${m.name} failed: ${messageOf(error)}`;
+        }
+      }
+      const verdict: (typeof verdicts)[number] = { id };
+      if (refused !== undefined) verdict.refused = refused;
+      if (parts !== original) verdict.parts = [...parts];
+      if (info.length) verdict.info = info;
+      verdicts.push(verdict);
+    }
+    job.settle({ type: "inputs.reviewed", verdicts });
+  },
+  (error, { ids }) => ({
+    type: "inputs.reviewed",
+    verdicts: ids.map((id) => ({ id, refused: messageOf(error) })),
+  }),
+);
+
+/** `onStop` of the whole chain looks at the final answer. */
+export const reviewStop = effect<{ id: string }>(
+  async (_, job) => {
+    const { host } = job;
+    const last = host.transcript.entries.at(-1);
+    const answer = last?.kind === "exchange" ? textOf(last.message.parts) : "";
+    const feedback: InputOf<"stop.reviewed">["feedback"] = [];
+    for (const m of host.chain) {
+      if (!m.onStop) continue;
+      try {
+        const said = await m.onStop({ text: answer }, host.hookContext(job.signal));
+        if (said) feedback.push({ id: host.ids.next("feedback"), parts: [text(said.feedback)] });
+      } catch (error) {
+        host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "onStop", message: messageOf(error) });
+      }
+    }
+    job.settle({ type: "stop.reviewed", feedback });
+  },
+  () => ({ type: "stop.reviewed", feedback: [] }),
+);
+
+/** Waits. The exponential policy spreads retries by up to a quarter more. */
+export const sleep = effect<{ id: string; timer: string; ms: number }>(
+  ({ timer, ms }, job) => {
+    const spread = timer === "backoff" && job.host.limits.backoff === "exponential" ? 1 + job.host.jitter() / 4 : 1;
+    job.onLeave(job.host.clock.setTimer(ms * spread, () => job.settle({ type: "timer.elapsed", timer })));
+  },
+  (_, { timer }) => ({ type: "timer.elapsed", timer }),
+);

@@ -1,0 +1,46 @@
+/** rcra: LLM agent loops as one explicit state machine. */
+export { createAgent, type Agent, type SessionReading } from "./session/agent.ts";
+export type { Session, SessionState, Receipt, DecideResult, Compactability } from "./session/session.ts";
+export type { Run, RunResult } from "./session/run.ts";
+export { explain } from "./session/run.ts";
+export type {
+  AgentOptions,
+  ApprovalOptions,
+  Input,
+  RunOptions,
+  SessionOptions,
+  Tools,
+} from "./session/options.ts";
+export type { UsageReport } from "./session/ledger.ts";
+export { tool } from "./tool.ts";
+export { defineMiddleware, type Middleware, type HookContext, type CallUnderReview, type Opinion } from "./middleware/middleware.ts";
+export { oneByOne } from "./effects/ask-approval.ts";
+export type { Approve } from "./effects/host.ts";
+export { memoryStore } from "./adapters/store/memory.ts";
+export { jsonlStore } from "./adapters/store/jsonl.ts";
+export { AgentError, type AgentErrorCode, type RunError, type RunErrorCode } from "./core/errors.ts";
+export { StoreError } from "./ports.ts";
+export type * from "./ports.ts";
+export type { SessionEvent, JournalRecord, InputEvent, OutputEvent, NoteEvent, LiveEvent, RunStatus } from "./core/event.ts";
+export type {
+  Message,
+  UserMessage,
+  AssistantMessage,
+  ToolMessage,
+  Part,
+  ContentPart,
+  AssistantPart,
+  TextPart,
+  ImagePart,
+  FilePart,
+  AudioPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  ResultStatus,
+  Json,
+} from "./core/message.ts";
+export type { ReviewedCall, Verdict } from "./core/call.ts";
+export type { Limits, CompactionSettings } from "./core/limits.ts";
+export type { Failure, FailureClass } from "./core/failure.ts";
+export type { Usage } from "./core/usage.ts";

@@ -1,0 +1,246 @@
+/** An agent: a definition without state, and the door to its sessions. */
+import { systemClock, systemIds } from "../adapters/system.ts";
+import { memoryStore } from "../adapters/store/memory.ts";
+import { asked, requestOf } from "../core/batch.ts";
+import type { ApprovalRequest } from "../core/call.ts";
+import { AgentError } from "../core/errors.ts";
+import { estimateMessages } from "../core/budget.ts";
+import type { InputOf, JournalRecord, SessionConfig } from "../core/event.ts";
+import type { CompactionSettings, Limits } from "../core/limits.ts";
+import type { Message } from "../core/message.ts";
+import { pairingFault } from "../core/pairing.ts";
+import { chainOf, type Chain } from "../middleware/middleware.ts";
+import type { Clock, Ids, Logger, ModelPort, ModelSettings, SessionInfo, Store } from "../ports.ts";
+import { gatherTools } from "../effects/catalogue.ts";
+import { asAgentError, Engine } from "./engine.ts";
+import { SessionFold } from "./fold.ts";
+import type { UsageReport } from "./ledger.ts";
+import { checkAgent, checkCompaction, checkLimits, checkSession } from "./options.ts";
+import type { AgentOptions, RunOptions, SessionOptions, Tools } from "./options.ts";
+import { Session } from "./session.ts";
+
+/** An agent's options, checked and completed: what every one of its sessions shares. */
+export type Parts = {
+  name: string;
+  model: ModelPort;
+  summaryModel: ModelPort | undefined;
+  instructions: string;
+  tools: Tools;
+  chain: Chain;
+  /** A middleware decides its tools anew each time. */
+  dynamicTools: boolean;
+  store: Store;
+  settings: ModelSettings;
+  limits: Limits;
+  compaction: CompactionSettings;
+  defaults: RunOptions;
+  inspect: AgentOptions["inspect"];
+  logger: Logger;
+  clock: Clock;
+  ids: Ids;
+  /** This agent, as the holder of leases. */
+  owner: string;
+  config: SessionConfig;
+  jitter: () => number;
+  fold: (id: string) => Promise<SessionFold>;
+};
+
+/** A journal as read without a lease. */
+export type SessionReading = {
+  records: JournalRecord[];
+  messages: Message[];
+  pending: ApprovalRequest[];
+  usage: UsageReport;
+  title: string | undefined;
+  info: SessionInfo | undefined;
+};
+
+/**
+ * Makes an agent.
+ * @throws AgentError `invalid_options`, naming each wrong option by its path
+ */
+export function createAgent(options: AgentOptions): Agent {
+  return new Agent(partsOf(options));
+}
+
+function partsOf(options: AgentOptions): Parts {
+  checkAgent(options);
+  const limits = checkLimits(options.limits);
+  const { model: summaryModel, ...compactionOptions } = options.compaction ?? {};
+  const compaction = checkCompaction({ window: options.model.window, ...compactionOptions });
+  const chain = chainOf(options.middleware ?? []);
+  const tools = options.tools ?? {};
+  gatherTools({ agent: tools, chain, sessionId: "" });
+  if (limits.maxBudgetUsd > 0 && !options.model.priced)
+    throw new AgentError(
+      "invalid_options",
+      `limits.maxBudgetUsd: the price of ${options.model.id} is not known; give the model prices`,
+    );
+  const ids = options.ids ?? systemIds;
+  const store = options.store ?? memoryStore();
+  const reviews = { input: chain.some((m) => m.onInput), stop: chain.some((m) => m.onStop) };
+  return {
+    name: options.name ?? "agent",
+    model: options.model,
+    summaryModel,
+    instructions: options.instructions ?? "",
+    tools,
+    chain,
+    dynamicTools: chain.some((m) => typeof m.tools === "function"),
+    store,
+    settings: options.settings ?? {},
+    limits,
+    compaction,
+    defaults: options.defaults ?? {},
+    inspect: options.inspect,
+    logger: options.logger ?? { warn: (message) => console.warn(`rcra: ${message}`) },
+    clock: options.clock ?? systemClock,
+    ids,
+    owner: ids.next("agent"),
+    config: { limits, compaction, reviews },
+    jitter: Math.random,
+    fold: async (id) => {
+      const fold = new SessionFold();
+      for await (const chunk of store.read(id)) for (const record of chunk) fold.append(record);
+      if (fold.head === 0) throw new AgentError("not_found", `Session ${id} has an empty journal.`);
+      return fold;
+    },
+  };
+}
+
+export class Agent {
+  readonly name: string;
+  readonly #parts: Parts;
+  readonly #live = new Map<string, WeakRef<Session>>();
+  readonly #gone = new FinalizationRegistry<string>((id) => {
+    if (!this.#live.get(id)?.deref()) this.#live.delete(id);
+  });
+  #closed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.name = parts.name;
+  }
+
+  /** A new session; its first record is durable when this resolves. */
+  async createSession(options: SessionOptions = {}): Promise<Session> {
+    this.#assertOpen();
+    checkSession(options);
+    const parts = this.#parts;
+    const id = options.id ?? parts.ids.next("session");
+    const { workspace, context, history = [] } = options;
+    const fault = pairingFault(history);
+    if (fault) throw new AgentError("invalid_options", `session.history: ${fault}`);
+    const engine = new Engine(parts, { id, instructions: parts.instructions, workspace, context });
+    const opened: InputOf<"session.opened"> = {
+      type: "session.opened",
+      id,
+      agent: parts.name,
+      instructions: parts.instructions,
+      tools: engine.catalogue().names,
+      config: parts.config,
+    };
+    if (workspace !== undefined) opened.workspace = workspace;
+    if (options.metadata !== undefined) opened.metadata = options.metadata;
+    const imported: InputOf<"history.imported"> | undefined = history.length
+      ? { type: "history.imported", messages: history, tokens: estimateMessages(history) }
+      : undefined;
+    try {
+      await engine.open(opened, imported);
+    } catch (error) {
+      throw asAgentError(error, id);
+    }
+    return this.#keep(engine, options.autorun);
+  }
+
+  /** The live session of this process, else a resumed one; with `create`, else a new one. */
+  async openSession(id: string, options: { create?: boolean } & Omit<SessionOptions, "id"> = {}): Promise<Session> {
+    const live = this.#live.get(id)?.deref();
+    if (live && live.state !== "closed") return live;
+    const { create, ...rest } = options;
+    try {
+      return await this.resumeSession(id, rest);
+    } catch (error) {
+      if (create && error instanceof AgentError && error.code === "not_found")
+        return this.createSession({ ...rest, id });
+      throw error;
+    }
+  }
+
+  /** Opens a session from its journal. Starts nothing and holds no lease. @throws AgentError `not_found`, `journal_corrupt`, `version` */
+  async resumeSession(id: string, options: { context?: unknown; autorun?: RunOptions } = {}): Promise<Session> {
+    this.#assertOpen();
+    try {
+      const fold = await this.#parts.fold(id);
+      const { opened } = fold.ledger;
+      const { instructions, workspace } = opened!;
+      const engine = new Engine(this.#parts, { id, instructions, workspace, context: options.context });
+      await engine.load(fold);
+      return this.#keep(engine, options.autorun);
+    } catch (error) {
+      throw asAgentError(error, id);
+    }
+  }
+
+  #keep(engine: Engine, autorun: RunOptions | undefined): Session {
+    const session = new Session(engine, autorun);
+    this.#live.set(session.id, new WeakRef(session));
+    this.#gone.register(session, session.id);
+    return session;
+  }
+
+  /** What a journal says, without opening the session. */
+  async read(id: string): Promise<SessionReading> {
+    try {
+      const fold = new SessionFold();
+      const records: JournalRecord[] = [];
+      for await (const chunk of this.#parts.store.read(id))
+        for (const record of chunk) {
+          records.push(record);
+          fold.append(record);
+        }
+      const pending = records.length ? asked(fold.context.draft?.calls ?? []).map(requestOf) : [];
+      const messages = fold.transcript.entries.flatMap((e): Message[] =>
+        e.kind === "exchange" && e.results ? [e.message, e.results] : [e.message],
+      );
+      fold.stop();
+      const { usage, title } = fold.ledger;
+      return { records, messages, pending, usage, title, info: await this.#parts.store.info(id) };
+    } catch (error) {
+      throw asAgentError(error, id);
+    }
+  }
+
+  async listSessions(options: { limit?: number; prefix?: string } = {}): Promise<SessionInfo[]> {
+    return await this.#parts.store.list(options);
+  }
+
+  /** Removes a session and its files. @throws AgentError `busy` while somebody runs it */
+  async deleteSession(id: string): Promise<void> {
+    try {
+      await this.#parts.store.delete(id);
+      this.#live.delete(id);
+    } catch (error) {
+      throw asAgentError(error, id);
+    }
+  }
+
+  /** Closes every live session, waiting for their runs to end, at most `graceMs`. */
+  async close(options: { graceMs?: number } = {}): Promise<void> {
+    this.#closed = true;
+    const { graceMs = 5_000 } = options;
+    const open = [...this.#live.values()].flatMap((ref) => ref.deref() ?? []);
+    const closing = Promise.all(open.map((session) => session.close()));
+    let stop = () => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#parts.clock.setTimer(graceMs, resolve);
+    });
+    await Promise.race([closing, late]);
+    stop();
+    this.#live.clear();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new AgentError("closed", `Agent ${this.name} is closed.`);
+  }
+}

@@ -1,0 +1,350 @@
+/** One live session: machine, journal, transcript and lease, and everything its effects need. */
+import { createActor, type Actor, type InspectionEvent } from "xstate";
+import type { sessionMachine, SessionContext } from "../../machines/session/index.ts";
+import { AgentError } from "../core/errors.ts";
+import type { InputEvent, InputOf, LiveEvent, OutputEvent } from "../core/event.ts";
+import type { Transcript } from "../core/transcript.ts";
+import { hosts } from "../effects/effect.ts";
+import { gatherTools, type Catalogue } from "../effects/catalogue.ts";
+import type { Host, LiveRun } from "../effects/host.ts";
+import type { HookContext } from "../middleware/middleware.ts";
+import { StoreError, type SessionStatus, type Signal, type ToolContext } from "../ports.ts";
+import type { Parts } from "./agent.ts";
+import { atRest, SessionFold } from "./fold.ts";
+import { Journal } from "./journal.ts";
+import { journals, liveMachine } from "./journaled.ts";
+import { Ledger } from "./ledger.ts";
+import { Transcript as EmptyTranscript } from "../core/transcript.ts";
+import { signalEvents } from "./signals.ts";
+
+type SessionActor = Actor<typeof sessionMachine>;
+
+/** What a session was opened with, and what of it lives only in this process. */
+export type Opened = { id: string; instructions: string; workspace: string | undefined; context: unknown };
+
+export class Engine implements Host {
+  readonly id: string;
+  readonly instructions: string;
+  readonly workspace: string | undefined;
+  readonly parts: Parts;
+  readonly context: unknown;
+  transcript: Transcript = new EmptyTranscript();
+  ledger = new Ledger();
+  journal: Journal;
+  pinned: Host["pinned"];
+  run: LiveRun;
+  /** Called for each record the machine announces, after it was recorded. */
+  onAnnounce: (event: OutputEvent) => void = () => {};
+  actor: SessionActor | null = null;
+  #folded: SessionContext | null = null;
+  #runTools: { [name: string]: import("../ports.ts").ToolDefinition } | undefined;
+  #catalogue: Catalogue | null = null;
+  readonly toolSession: ToolContext["session"];
+
+  constructor(parts: Parts, opened: Opened) {
+    this.parts = parts;
+    this.id = opened.id;
+    this.instructions = opened.instructions;
+    this.workspace = opened.workspace;
+    this.context = opened.context;
+    this.journal = this.#newJournal();
+    this.run = this.idleRun();
+    this.pinned = { catalogue: this.catalogue(), contributions: "" };
+    this.toolSession = {
+      id: this.id,
+      workspace: this.workspace,
+      notify: (input) => this.receive(input.kind, input.text),
+      background: (label) => this.#background(label),
+    };
+  }
+
+  get chain() {
+    return this.parts.chain;
+  }
+  get limits() {
+    return this.parts.limits;
+  }
+  get compaction() {
+    return this.parts.compaction;
+  }
+  get store() {
+    return this.parts.store;
+  }
+  get clock() {
+    return this.parts.clock;
+  }
+  get ids() {
+    return this.parts.ids;
+  }
+  get logger() {
+    return this.parts.logger;
+  }
+  get summaryModel() {
+    return this.parts.summaryModel ?? this.run.model;
+  }
+  jitter(): number {
+    return this.parts.jitter();
+  }
+
+  #newJournal(): Journal {
+    const journal = new Journal(this.id, this.parts.store, this.parts.clock, [this.transcript, this.ledger]);
+    journal.onBroken = (error) => this.send({ type: "store.failed", message: error.message });
+    journal.onIdleNote = (event) => void this.whileHeld(async () => journal.note(event)).catch(() => {});
+    return journal;
+  }
+
+  /** What side work between runs uses. */
+  idleRun(): LiveRun {
+    const { model, settings } = this.parts;
+    return { id: "", approve: undefined, unanswered: "deny", model, settings, context: this.context };
+  }
+
+  /** Tools of this run are added from its next request on. */
+  useTools(tools: typeof this.parts.tools | undefined): void {
+    this.#runTools = tools;
+    this.#catalogue = null;
+  }
+
+  /** Made once per run; again each time when a middleware decides its tools anew. */
+  catalogue(): Catalogue {
+    if (this.#catalogue && !this.parts.dynamicTools) return this.#catalogue;
+    const { tools, chain } = this.parts;
+    const made = gatherTools({ agent: tools, chain, run: this.#runTools, sessionId: this.id });
+    if (this.#catalogue?.hash === made.hash) return this.#catalogue;
+    return (this.#catalogue = made);
+  }
+
+  hookContext(signal: AbortSignal): HookContext {
+    const { id, workspace } = this;
+    const session = { id, workspace, mode: this.state.mode };
+    return { session, runId: this.run.id || undefined, signal, context: this.run.context };
+  }
+
+  /** The machine's memory, live or as folded. */
+  get state(): SessionContext {
+    if (this.actor) return this.actor.getSnapshot().context;
+    if (this.#folded) return this.#folded;
+    throw new AgentError("closed", `Session ${this.id} is not open.`);
+  }
+
+  /** The machine's state as a path, such as `reason.requesting`. */
+  get path(): string {
+    const value = this.actor ? this.actor.getSnapshot().value : { receive: "idle" };
+    if (typeof value === "string") return value;
+    const [[phase, inner]] = Object.entries(value) as [[string, string]];
+    return `${phase}.${inner}`;
+  }
+
+  get isIdle(): boolean {
+    return this.path === "receive.idle";
+  }
+
+  /* ------------------------------------------------------------ beginning */
+
+  /** A new session. Its first record is written before it is handed out. */
+  async open(event: InputOf<"session.opened">, history?: InputOf<"history.imported">): Promise<void> {
+    const { store, clock } = this.parts;
+    await store.create(this.id, { at: clock.now(), agent: this.parts.name });
+    this.journal.lease = await store.acquire(this.id, this.parts.owner, "if-free");
+    this.journal.take(event);
+    this.#start(createActor(liveMachine, { ...this.#inspect(), input: { id: this.id, config: event.config } }));
+    if (history) this.send(history);
+    await this.#flushOrThrow();
+    await this.release("idle");
+  }
+
+  /** Folds the journal; starts nothing, holds no lease. */
+  async load(fold: SessionFold): Promise<void> {
+    this.transcript = fold.transcript;
+    this.ledger = fold.ledger;
+    this.journal = this.#newJournal();
+    const { run, draft } = fold.context;
+    this.journal.goOn({ head: fold.head, run: run?.id, turn: draft?.turn ?? 0, attempt: draft?.attempt ?? 0 });
+    this.#folded = { ...fold.context, run: run && { ...run, parked: true } };
+    fold.stop();
+    this.actor?.stop();
+    this.actor = null;
+  }
+
+  #start(actor: SessionActor): void {
+    this.actor = actor;
+    hosts.set(actor.system, this);
+    journals.set(actor.system, this.journal);
+    actor.on("*", (event) => {
+      if (event.type === "phase.started" || event.type === "phase.ended") return this.journal.live(event as LiveEvent);
+      this.journal.announce(event as OutputEvent);
+      this.onAnnounce(event as OutputEvent);
+    });
+    actor.subscribe({ error: (error) => this.logger.warn(`Session ${this.id} failed: ${String(error)}`) });
+    actor.start();
+  }
+
+  #inspect(): { inspect?: (event: InspectionEvent) => void } {
+    const { inspect } = this.parts;
+    if (!inspect) return {};
+    const observe = typeof inspect === "function" ? inspect : (event: InspectionEvent) => inspect.next?.(event);
+    return {
+      inspect: (event) => {
+        try {
+          observe(event);
+        } catch (error) {
+          this.logger.warn(`An inspector threw: ${String(error)}`);
+        }
+      },
+    };
+  }
+
+  /* ------------------------------------------------------------ the lease */
+
+  /** Takes the lease, catches up with what other processes wrote, and wakes the machine. */
+  async acquire(): Promise<void> {
+    if (this.journal.lease) return;
+    const lease = await this.#lease();
+    if (lease.head !== this.journal.head - this.journal.backlog) await this.load(await this.parts.fold(this.id));
+    this.journal.lease = lease;
+    if (!this.actor) {
+      const context = this.state;
+      const snapshot = atRest(liveMachine, context);
+      this.#start(createActor(liveMachine, { ...this.#inspect(), snapshot, input: undefined as never }));
+      this.#folded = null;
+      this.pinned = { catalogue: this.catalogue(), contributions: "" };
+      this.send({ type: "session.resumed", config: this.parts.config, drift: this.#drift() });
+    }
+    await this.journal.retry();
+    await this.takeSignals();
+  }
+
+  async #lease() {
+    try {
+      return await this.parts.store.acquire(this.id, this.parts.owner, "if-free");
+    } catch (error) {
+      throw asAgentError(error, this.id);
+    }
+  }
+
+  async release(status: SessionStatus): Promise<void> {
+    const { lease } = this.journal;
+    if (!lease) return;
+    this.journal.lease = null;
+    try {
+      await this.parts.store.release(lease, { status });
+    } catch (error) {
+      this.logger.warn(`The lease of ${this.id} could not be released: ${String(error)}`);
+    }
+  }
+
+  /** Does something that writes while no run is active, and leaves the lease as it was found. */
+  async whileHeld(work: () => Promise<void> | void): Promise<void> {
+    if (this.journal.lease) return void (await work());
+    await this.acquire();
+    try {
+      await work();
+      await this.#flushOrThrow();
+    } finally {
+      if (this.isIdle) await this.release(this.state.run ? "suspended" : "idle");
+    }
+  }
+
+  async #flushOrThrow(): Promise<void> {
+    if (await this.journal.flush()) return;
+    throw asAgentError(this.journal.broken, this.id);
+  }
+
+  /* ------------------------------------------------------------ feeding */
+
+  /** Feeds the machine; ignored before it lives and after it closed. */
+  send(event: InputEvent): void {
+    this.actor?.send(event as never);
+  }
+
+  receive(kind: "defer" | "info", words: string): void {
+    const event: InputOf<"input.received"> = {
+      type: "input.received",
+      id: this.ids.next("in"),
+      kind,
+      parts: [{ type: "text", text: words }],
+    };
+    if (this.journal.lease) return this.send(event);
+    this.whileHeld(() => this.send(event)).catch((error: unknown) =>
+      this.logger.warn(`A notice for ${this.id} was lost: ${String(error)}`),
+    );
+  }
+
+  #background(label: string): { taskId: string; settle: (text: string) => void } {
+    const taskId = this.ids.next("task");
+    this.send({ type: "task.opened", taskId, label });
+    let open = true;
+    const settle = (text: string) => {
+      if (!open) return;
+      open = false;
+      const report = () => {
+        this.send({ type: "input.received", id: taskId, kind: "defer", parts: [{ type: "text", text }] });
+        this.send({ type: "task.settled", taskId });
+      };
+      if (this.journal.lease) return report();
+      this.whileHeld(report).catch((error: unknown) =>
+        this.logger.warn(`Task ${taskId} could not report: ${String(error)}`),
+      );
+    };
+    return { taskId, settle };
+  }
+
+  /** What reached the session from outside while somebody else was busy. */
+  async takeSignals(): Promise<readonly Signal[]> {
+    const { lease } = this.journal;
+    if (!lease || !this.parts.store.capabilities.multiProcess) return [];
+    try {
+      const signals = await this.parts.store.pending(lease);
+      if (!signals.length) return signals;
+      for (const signal of signals) for (const event of await signalEvents(this, signal)) this.send(event);
+      await this.journal.flush();
+      if (this.journal.lease)
+        this.journal.lease = await this.parts.store.append(this.journal.lease, [], {
+          consume: signals.map((s) => s.key),
+        });
+      return signals;
+    } catch (error) {
+      this.logger.warn(`Signals of ${this.id} could not be read: ${String(error)}`);
+      return [];
+    }
+  }
+
+  #drift(): string[] {
+    const opened = this.ledger.opened;
+    if (!opened) return [];
+    const now = new Set(this.catalogue().names);
+    const then = new Set(opened.tools);
+    return [
+      ...[...now].filter((t) => !then.has(t)).map((t) => `tool added: ${t}`),
+      ...[...then].filter((t) => !now.has(t)).map((t) => `tool removed: ${t}`),
+      ...(opened.instructions === this.parts.instructions ? [] : ["instructions differ; the journal's are used"]),
+    ];
+  }
+}
+
+/** A store's refusal in the words of the public API. */
+export function asAgentError(error: unknown, id: string): AgentError {
+  if (error instanceof AgentError) return error;
+  if (!(error instanceof StoreError)) return new AgentError("store", String(error), { cause: error });
+  const options = { cause: error, details: error.details };
+  switch (error.code) {
+    case "LeaseHeld":
+      return new AgentError("busy", `Session ${id} is in use elsewhere. ${error.message}`, options);
+    case "NotFound":
+      return new AgentError("not_found", error.message, options);
+    case "JournalCorrupt":
+      return new AgentError("journal_corrupt", error.message, options);
+    case "SchemaVersion":
+      return new AgentError("version", error.message, options);
+    case "Fenced":
+    case "HeadConflict":
+      return new AgentError("fenced", error.message, options);
+    case "Exists":
+      return new AgentError("invalid_options", error.message, options);
+    case "StoreUnavailable":
+    case "AppendOutcomeUnknown":
+      return new AgentError("store", error.message, options);
+    default:
+      return error.code satisfies never;
+  }
+}

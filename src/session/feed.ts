@@ -1,0 +1,145 @@
+/** Hands events to readers. A slow reader never stalls a run, nor does it make memory grow. */
+import type { JournalRecord, SessionEvent } from "../core/event.ts";
+
+/** Events kept for a reader that is behind; past it, records are read back from the store and partials are skipped. */
+const QUEUE = 1_024;
+
+type ReadBack = (after: number) => AsyncIterable<readonly JournalRecord[]>;
+export type ReaderOptions = {
+  /** `seq` after which to begin. */
+  after: number;
+  partials: boolean;
+  /** The last event for this reader. */
+  isLast?: (event: SessionEvent) => boolean;
+  signal?: AbortSignal | undefined;
+};
+
+/** One source, many readers, each at its own pace. */
+export class Feed {
+  /** `seq` of the newest published record. */
+  head = 0;
+  readonly #readers = new Set<Reader>();
+  readonly #readBack: ReadBack;
+
+  constructor(readBack: ReadBack) {
+    this.#readBack = readBack;
+  }
+
+  get isWatched(): boolean {
+    return this.#readers.size > 0;
+  }
+
+  publish(event: SessionEvent): void {
+    if ("seq" in event) this.head = event.seq;
+    for (const reader of this.#readers) reader.push(event);
+  }
+
+  /** A reader from `after` on; what it missed is read back first, without gap or repeat. */
+  read(options: ReaderOptions): AsyncGenerator<SessionEvent, void, void> {
+    const reader = new Reader(options);
+    this.#readers.add(reader);
+    options.signal?.addEventListener("abort", () => reader.end(), { once: true });
+    return this.#drain(reader, options);
+  }
+
+  async *#drain(reader: Reader, options: ReaderOptions): AsyncGenerator<SessionEvent, void, void> {
+    try {
+      if (options.signal?.aborted) return;
+      while (true) {
+        for (let event = reader.shift(); event; event = reader.shift()) {
+          yield event;
+          if (options.isLast?.(event)) return;
+        }
+        if (reader.ended) return;
+        if (reader.lastSeq < this.head) {
+          for await (const chunk of this.#readBack(reader.lastSeq))
+            for (const record of chunk) {
+              if (record.seq > this.head) break;
+              reader.lastSeq = record.seq;
+              yield record;
+              if (options.isLast?.(record)) return;
+            }
+          continue;
+        }
+        reader.goLive();
+        await reader.more();
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+
+  /** Ends every reader: the session is over. */
+  end(): void {
+    for (const reader of this.#readers) reader.end();
+  }
+}
+
+class Reader {
+  lastSeq: number;
+  ended = false;
+  #live = false;
+  #queue: SessionEvent[] = [];
+  #at = 0;
+  #wake: (() => void) | null = null;
+  readonly #partials: boolean;
+
+  constructor(options: ReaderOptions) {
+    this.lastSeq = options.after;
+    this.#partials = options.partials;
+  }
+
+  goLive(): void {
+    this.#live = true;
+  }
+
+  push(event: SessionEvent): void {
+    const isRecord = "seq" in event;
+    if (!this.#live || (!isRecord && !this.#partials)) return this.#rouse();
+    if (event.type === "part.delta" && this.#coalesce(event)) return;
+    if (this.#queue.length - this.#at >= QUEUE) {
+      // Behind: from here on records are read back, as soon as the queue is empty.
+      this.#live = false;
+      return;
+    }
+    this.#queue.push(event);
+    this.#rouse();
+  }
+
+  /** A delta that nobody has read yet grows by the next one of its part. */
+  #coalesce(event: Extract<SessionEvent, { type: "part.delta" }>): boolean {
+    const last = this.#at < this.#queue.length ? this.#queue.at(-1) : undefined;
+    if (last?.type !== "part.delta" || last.partId !== event.partId) return false;
+    this.#queue[this.#queue.length - 1] = { ...last, delta: last.delta + event.delta };
+    return true;
+  }
+
+  shift(): SessionEvent | undefined {
+    const event = this.#queue[this.#at];
+    if (!event) {
+      if (this.#at > 0) this.#queue = [];
+      this.#at = 0;
+      return undefined;
+    }
+    this.#at++;
+    if ("seq" in event) this.lastSeq = event.seq;
+    return event;
+  }
+
+  end(): void {
+    this.ended = true;
+    this.#rouse();
+  }
+
+  #rouse(): void {
+    this.#wake?.();
+    this.#wake = null;
+  }
+
+  more(): Promise<void> {
+    if (this.#at < this.#queue.length || this.ended) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}

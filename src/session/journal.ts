@@ -1,0 +1,185 @@
+/** Writes the journal: records in order, one write per flush, and nothing is shown before it is written. */
+import {
+  JOURNAL_VERSION,
+  type InputEvent,
+  type JournalRecord,
+  type LiveEvent,
+  type NoteEvent,
+  type OutputEvent,
+  type SessionEvent,
+  type Taken,
+} from "../core/event.ts";
+import { StoreError, type Clock, type Lease, type Store } from "../ports.ts";
+import type { Writer } from "../effects/host.ts";
+import { Feed } from "./feed.ts";
+
+/** Where records are folded as they are made. */
+export type Fold = { append(record: JournalRecord): void };
+
+export class Journal implements Writer {
+  readonly feed: Feed;
+  /** `seq` of the newest record, written or not. */
+  head = 0;
+  lease: Lease | null = null;
+  /** The store refuses to write; everything since is kept, in order. */
+  broken: StoreError | null = null;
+  /** Called when a write fails, once until `retry`. */
+  onBroken: (error: StoreError) => void = () => {};
+  /** A note that came while nobody holds the lease. */
+  onIdleNote: (event: NoteEvent) => void = () => {};
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #folds: readonly Fold[];
+  #unwritten: JournalRecord[] = [];
+  #unshown: SessionEvent[] = [];
+  #writing: Promise<boolean> | null = null;
+  #run: string | undefined;
+  #turn = 0;
+  #attempt = 0;
+  #scheduled = false;
+
+  constructor(id: string, store: Store, clock: Clock, folds: readonly Fold[]) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#folds = folds;
+    this.feed = new Feed((after) => store.read(id, { after }));
+  }
+
+  /** Goes on after records that are already in the store. */
+  goOn(from: { head: number; run?: string | undefined; turn: number; attempt: number }): void {
+    this.head = from.head;
+    this.feed.head = from.head;
+    this.#run = from.run;
+    this.#turn = from.turn;
+    this.#attempt = from.attempt;
+  }
+
+  /** Gives an input its place; the machine takes what this returns. */
+  take<E extends InputEvent>(event: E): Taken<E> {
+    const record = this.#place("in", event);
+    this.#push(record as JournalRecord);
+    return record;
+  }
+
+  announce(event: OutputEvent): void {
+    if (event.type === "run.started") this.#run = event.runId;
+    else if (event.type === "turn.started") this.#turn = event.turn;
+    else if (event.type === "attempt.started") this.#attempt = event.attempt;
+    this.#push(this.#place("out", event) as JournalRecord);
+    if (event.type === "exchange.committed") this.#turn = this.#attempt = 0;
+    else if (event.type === "run.ended") {
+      this.#run = undefined;
+      this.#turn = this.#attempt = 0;
+    }
+  }
+
+  note(event: NoteEvent): void {
+    if (this.lease) this.#push(this.#place("note", event) as JournalRecord);
+    else this.onIdleNote(event);
+  }
+
+  /** Shows something that is never written, in order with what is. */
+  live(event: LiveEvent): void {
+    if (this.#unshown.length === 0) {
+      if (this.feed.isWatched) this.feed.publish({ ...event, live: true });
+    } else this.#unshown.push({ ...event, live: true });
+  }
+
+  #place<E extends { type: string }>(dir: "in" | "out" | "note", event: E) {
+    const at = this.#clock.now();
+    const place: {
+      v: number;
+      seq: number;
+      at: number;
+      dir: typeof dir;
+      runId?: string;
+      turn?: number;
+      attempt?: number;
+    } = { v: JOURNAL_VERSION, seq: ++this.head, at, dir };
+    if (this.#run !== undefined) place.runId = this.#run;
+    if (this.#turn > 0) place.turn = this.#turn;
+    if (this.#attempt > 0) place.attempt = this.#attempt;
+    return Object.assign(place, event);
+  }
+
+  #push(record: JournalRecord): void {
+    for (const fold of this.#folds) fold.append(record);
+    this.#unwritten.push(record);
+    this.#unshown.push(record);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      if (this.lease) void this.flush();
+    });
+  }
+
+  /** Writes everything so far in one write, then shows it. False when it could not be written. */
+  flush(): boolean | Promise<boolean> {
+    if (this.#writing) return this.#writing.then(() => this.flush());
+    if (this.broken) return false;
+    if (this.#unwritten.length === 0) return true;
+    if (!this.lease) return false;
+    const records = this.#unwritten;
+    const events = this.#unshown;
+    this.#unwritten = [];
+    this.#unshown = [];
+    try {
+      const lease = this.#store.append(this.lease, records);
+      if (!(lease instanceof Promise)) return this.#written(lease, events);
+      this.#writing = lease
+        .then(
+          (next) => this.#written(next, events),
+          (error: unknown) => this.#failed(error, records, events),
+        )
+        .finally(() => {
+          this.#writing = null;
+        });
+      return this.#writing;
+    } catch (error) {
+      return this.#failed(error, records, events);
+    }
+  }
+
+  #written(lease: Lease, events: readonly SessionEvent[]): true {
+    this.lease = lease;
+    for (const event of events) this.feed.publish(event);
+    return true;
+  }
+
+  #failed(error: unknown, records: JournalRecord[], events: SessionEvent[]): false {
+    this.#unwritten = [...records, ...this.#unwritten];
+    this.#unshown = [...events, ...this.#unshown];
+    this.broken =
+      error instanceof StoreError
+        ? error
+        : new StoreError("StoreUnavailable", error instanceof Error ? error.message : String(error), { cause: error });
+    this.onBroken(this.broken);
+    return false;
+  }
+
+  /** Tries a broken store again: what was kept is written first. */
+  retry(): boolean | Promise<boolean> {
+    this.broken = null;
+    return this.flush();
+  }
+
+  /** The last flush of a run: tried even when broken. If it fails, readers still learn how the run ended. */
+  async finish(): Promise<boolean> {
+    const error = this.broken;
+    const written = error && !mayRetry(error) ? false : await this.retry();
+    if (!written) {
+      for (const event of this.#unshown) this.feed.publish(event);
+      this.#unshown = [];
+    }
+    return written;
+  }
+
+  /** How many records wait to be written. */
+  get backlog(): number {
+    return this.#unwritten.length;
+  }
+}
+
+/** Whether the same write may be tried again later. */
+export const mayRetry = (error: StoreError): boolean => error.code === "StoreUnavailable";

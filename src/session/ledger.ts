@@ -1,0 +1,91 @@
+/** What a journal says besides the conversation: usage, memory, titles, how runs ended. One fold, any length. */
+import type { JournalRecord, OutputOf } from "../core/event.ts";
+import type { Json } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import { addUsage, type Usage } from "../core/usage.ts";
+import type { Fold } from "./journal.ts";
+
+/** Tokens by what they were spent on. `requests` counts the reports that the sums are made of. */
+export type UsageReport = { total: Usage; requests: number; byPurpose: { turn: Usage; summary: Usage; title: Usage } };
+
+const noUsage = (): UsageReport => ({ total: {}, requests: 0, byPurpose: { turn: {}, summary: {}, title: {} } });
+
+export class Ledger implements Fold {
+  readonly memory = new Map<string, Json>();
+  title: string | undefined;
+  opened: Extract<JournalRecord, { type: "session.opened" }> | undefined;
+  /** Options of the newest run, and how it ended. */
+  run: {
+    id: string;
+    /** `seq` before its first event: the input that came with it. */
+    after: number;
+    usage: UsageReport;
+    text: string;
+    ended: OutputOf<"run.ended"> | null;
+  } | null = null;
+  usage = noUsage();
+  readonly #answers = new Map<number, string>();
+  #joins = false;
+  readonly #arrived = new Map<string, number>();
+  #begins = 1;
+
+  append(r: JournalRecord): void {
+    switch (r.type) {
+      case "session.opened":
+        this.opened = r;
+        return;
+      case "input.received":
+        this.#arrived.set(r.id, r.seq);
+        return;
+      case "run.requested":
+        this.#begins = this.#arrived.get(r.inputs?.[0] ?? "") ?? r.seq;
+        this.#arrived.clear();
+        return;
+      case "run.started":
+        this.run = { id: r.runId, after: this.#begins - 1, usage: noUsage(), text: "", ended: null };
+        this.#joins = false;
+        return;
+      case "turn.started":
+        this.#joins = r.continues === true;
+        return;
+      case "model.completed":
+        this.#answers.set(r.seq, textOf(r.message.parts));
+        this.#spend("turn", r.usage);
+        return;
+      case "model.failed":
+        this.#spend("turn", r.usage);
+        return;
+      case "compaction.completed":
+        this.#spend("summary", r.usage);
+        return;
+      case "title.generated":
+        this.title = r.title;
+        this.#spend("title", r.usage);
+        return;
+      case "exchange.committed": {
+        const said = this.#answers.get(r.message) ?? "";
+        this.#answers.clear();
+        if (this.run) this.run.text = this.#joins ? this.run.text + said : said;
+        return;
+      }
+      case "memory.updated":
+        if (r.value === undefined || r.value === null) this.memory.delete(r.key);
+        else this.memory.set(r.key, r.value as Json);
+        return;
+      case "run.ended":
+        if (this.run?.id === r.runId) this.run.ended = r;
+        return;
+      default:
+        return;
+    }
+  }
+
+  #spend(purpose: keyof UsageReport["byPurpose"], usage: Usage | undefined): void {
+    if (!usage) return;
+    for (const report of this.run && !this.run.ended ? [this.usage, this.run.usage] : [this.usage]) {
+      report.total = addUsage(report.total, usage);
+      report.byPurpose[purpose] = addUsage(report.byPurpose[purpose], usage);
+      report.requests++;
+    }
+  }
+}

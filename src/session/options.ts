@@ -1,0 +1,163 @@
+/** Every option a user can pass, checked at the boundary: a mistake is named with its path and what was expected. */
+import { z } from "zod";
+import { AgentError } from "../core/errors.ts";
+import { compactionSettings, limits, type CompactionSettings, type Limits } from "../core/limits.ts";
+import { contentPart, message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
+import type { Approve } from "../effects/host.ts";
+import type { Middleware } from "../middleware/middleware.ts";
+import type { Clock, Ids, Logger, ModelPort, ModelSettings, Store, ToolDefinition } from "../ports.ts";
+
+/** What an ask meets when there is no `approve`, and what a steer does to open asks. */
+export type ApprovalOptions = {
+  mode?: "deny" | "wait" | "suspend";
+  onSteer?: "deny-pending" | "queue" | "reject";
+};
+
+export type RunOptions = {
+  approve?: Approve;
+  approvals?: ApprovalOptions | "deny" | "wait" | "suspend";
+  /** Cancels the run; its reason is in the ending. */
+  signal?: AbortSignal;
+  thinkingLevel?: string;
+  maxTurns?: number;
+  maxBudgetUsd?: number;
+  model?: ModelPort;
+  /** Added to the agent's; the same name replaces. */
+  tools?: Tools;
+  settings?: ModelSettings;
+  /** Live objects for tools and hooks; never written, never shown to the model. */
+  context?: unknown;
+};
+export type Tools = { [name: string]: ToolDefinition };
+
+export type AgentOptions = {
+  name?: string;
+  model: ModelPort;
+  /** Frozen into each session when it is created. */
+  instructions?: string;
+  tools?: Tools;
+  /** Order is behaviour. */
+  middleware?: Middleware[];
+  /** Where journals live; in memory by default. */
+  store?: Store;
+  settings?: ModelSettings;
+  limits?: Partial<Limits>;
+  compaction?: Partial<CompactionSettings> & { model?: ModelPort };
+  /** For runs that name none. */
+  defaults?: RunOptions;
+  /** XState's own observer: a function or an object with `next`. A throw is logged and goes no further. */
+  inspect?: ((event: any) => void) | { next?: (event: any) => void };
+  logger?: Logger;
+  clock?: Clock;
+  ids?: Ids;
+};
+
+export type SessionOptions = {
+  id?: string;
+  workspace?: string;
+  metadata?: Json;
+  /** Messages that came before; pairs must be whole. */
+  history?: Message[];
+  context?: unknown;
+  /** Runs by itself when background work reports while idle. */
+  autorun?: RunOptions;
+};
+
+/** A prompt: text, parts, or user messages. */
+export type Input = string | ContentPart[] | { role: "user"; content: string | ContentPart[] }[];
+
+const fn = z.custom<(...args: any[]) => any>((v) => typeof v === "function", "expected a function");
+const live = z.any();
+const port = (name: string, method: string) =>
+  z.custom((v) => typeof v === "object" && v !== null && typeof (v as any)[method] === "function", `expected ${name}`);
+const model = port("a model, such as openai({ model: … })", "stream");
+const tools = z.record(z.string().min(1), port("a tool made by tool({ … })", "execute"));
+const settings = z.strictObject({
+  maxOutputTokens: z.number().int().positive().optional(),
+  temperature: z.number().min(0).optional(),
+  toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
+  parallelToolCalls: z.boolean().optional(),
+  thinkingLevel: z.string().optional(),
+  extra: z.record(z.string(), z.any()).optional(),
+});
+const approvalMode = z.enum(["deny", "wait", "suspend"]);
+const runOptions = z.strictObject({
+  approve: z.union([z.enum(["allow", "deny"]), fn], 'expected "allow", "deny" or a function').optional(),
+  approvals: z
+    .union([
+      approvalMode,
+      z.strictObject({
+        mode: approvalMode.optional(),
+        onSteer: z.enum(["deny-pending", "queue", "reject"]).optional(),
+      }),
+    ])
+    .optional(),
+  signal: z.custom<AbortSignal>((v) => v instanceof AbortSignal, "expected an AbortSignal").optional(),
+  thinkingLevel: z.string().optional(),
+  maxTurns: z.number().int().min(-1).optional(),
+  maxBudgetUsd: z.number().nonnegative().optional(),
+  model: model.optional(),
+  tools: tools.optional(),
+  settings: settings.optional(),
+  context: live.optional(),
+});
+const agentOptions = z.strictObject({
+  name: z.string().min(1).optional(),
+  model,
+  instructions: z.string().optional(),
+  tools: tools.optional(),
+  middleware: z.array(z.custom<Middleware>((v) => typeof v === "object" && v !== null)).optional(),
+  store: port("a store, such as jsonlStore(dir)", "append").optional(),
+  settings: settings.optional(),
+  limits: z.object({}).loose().optional(),
+  compaction: z.object({ model: model.optional() }).loose().optional(),
+  defaults: runOptions.optional(),
+  inspect: z.union([fn, z.looseObject({ next: fn.optional() })]).optional(),
+  logger: port("a logger with warn()", "warn").optional(),
+  clock: port("a clock with now() and setTimer()", "setTimer").optional(),
+  ids: port("ids with next()", "next").optional(),
+});
+const sessionOptions = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/, "expected letters, digits, dot, dash, underscore")
+    .optional(),
+  workspace: z.string().min(1).optional(),
+  metadata: z.json().optional(),
+  history: z.array(message).optional(),
+  context: live.optional(),
+  autorun: runOptions.optional(),
+});
+const input = z.union([
+  z.string(),
+  z.array(contentPart),
+  z.array(z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart)]) })),
+]);
+
+/** @throws AgentError `invalid_options` naming each wrong option, by path */
+function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const sentences = result.error.issues.map((i) => `${[what, ...i.path].join(".")}: ${i.message}`);
+  throw new AgentError("invalid_options", sentences.join("; "), { details: result.error.issues });
+}
+
+export const checkAgent = (o: AgentOptions): void => void check(agentOptions, o, "agent");
+export const checkRun = (o: RunOptions | undefined): RunOptions =>
+  o === undefined ? {} : (check(runOptions, o, "run") as RunOptions);
+export const checkSession = (o: SessionOptions): void => void check(sessionOptions, o, "session");
+export const checkLimits = (o: unknown): Limits => check(limits, o ?? {}, "limits") as Limits;
+export const checkCompaction = (o: unknown): CompactionSettings =>
+  check(compactionSettings, o ?? {}, "compaction") as CompactionSettings;
+
+/** The prompts an input stands for, each with its parts; empty ones are left out. */
+export function promptsOf(value: Input): ContentPart[][] {
+  check(input as z.ZodType<unknown>, value, "input");
+  const parts = (v: string | ContentPart[]) => (typeof v === "string" ? (v === "" ? [] : [text(v)]) : v);
+  if (typeof value === "string") return nonEmpty([parts(value)]);
+  if (value.length === 0) return [];
+  const first = value[0]!;
+  if ("role" in first) return nonEmpty((value as { content: string | ContentPart[] }[]).map((m) => parts(m.content)));
+  return nonEmpty([value as ContentPart[]]);
+}
+const nonEmpty = (prompts: ContentPart[][]) => prompts.filter((p) => p.length > 0);

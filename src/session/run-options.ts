@@ -1,0 +1,56 @@
+/** What becomes of a run's options: one half is written to the journal, the other lives with the run. */
+import type { MachineRunOptions, OutputOf } from "../core/event.ts";
+import type { LiveRun } from "../effects/host.ts";
+import type { Parts } from "./agent.ts";
+import type { Ledger } from "./ledger.ts";
+import type { RunOptions } from "./options.ts";
+import type { RunResult } from "./run.ts";
+
+const approvalsOf = (options: RunOptions) =>
+  typeof options.approvals === "string" ? { mode: options.approvals } : (options.approvals ?? {});
+
+/** The half that the machine decides by. A continued run keeps what its options do not name. */
+export function machineOptionsOf(parts: Parts, options: RunOptions, before?: MachineRunOptions): MachineRunOptions {
+  const given = approvalsOf(options);
+  const unanswered = given.mode ?? before?.approvals.unanswered ?? "deny";
+  const made: MachineRunOptions = {
+    approvals: {
+      mode: options.approve === undefined ? unanswered : "callback",
+      unanswered,
+      onSteer: given.onSteer ?? before?.approvals.onSteer ?? "deny-pending",
+    },
+  };
+  if (options.maxTurns !== undefined) made.maxTurns = options.maxTurns;
+  if (options.maxBudgetUsd !== undefined) made.maxBudgetUsd = options.maxBudgetUsd;
+  const settings = { ...parts.settings, ...options.settings };
+  const thinkingLevel = options.thinkingLevel ?? before?.thinkingLevel ?? settings.thinkingLevel;
+  if (thinkingLevel !== undefined) made.thinkingLevel = thinkingLevel;
+  return made;
+}
+
+/** The half that cannot be written: functions, models, live objects. */
+export function liveRunOf(parts: Parts, id: string, options: RunOptions, context: unknown): LiveRun {
+  const settings = { ...parts.settings, ...options.settings };
+  if (options.thinkingLevel !== undefined) settings.thinkingLevel = options.thinkingLevel;
+  return {
+    id,
+    approve: options.approve,
+    unanswered: approvalsOf(options).mode ?? "deny",
+    model: options.model ?? parts.model,
+    settings,
+    context: options.context ?? context,
+  };
+}
+
+/** How a run ended, for its caller. */
+export function resultOf(event: OutputOf<"run.ended"> | OutputOf<"run.suspended">, ledger: Ledger): RunResult {
+  const usage = ledger.run?.usage.total ?? {};
+  const base = { text: ledger.run?.text ?? "", usage, runId: event.runId };
+  if (event.type === "run.suspended")
+    return { ...base, status: "suspended", turns: 0, undelivered: [], pending: event.pending };
+  const result: RunResult = { ...base, status: event.status, turns: event.turns, undelivered: event.undelivered };
+  if (event.openTasks) result.openTasks = event.openTasks;
+  if (event.error) result.error = event.error as NonNullable<RunResult["error"]>;
+  if (event.reason !== undefined) result.reason = event.reason;
+  return result;
+}
