@@ -10,5 +10,12 @@ export {
   type Announcement,
 } from "./session/index.ts";
 export { foldTranscript, Transcript, type Entry } from "../src/core/transcript.ts";
-export { inputEvents, outputEvents, noteEvents, type InputEvent, type OutputEvent, type JournalRecord } from "../src/core/event.ts";
+export {
+  inputEvents,
+  outputEvents,
+  noteEvents,
+  type InputEvent,
+  type OutputEvent,
+  type JournalRecord,
+} from "../src/core/event.ts";
 export { limits, compactionSettings, type Limits, type CompactionSettings } from "../src/core/limits.ts";

@@ -1,9 +1,8 @@
 /** The one shape of everything the machine does in a transition, and how XState carries it out. */
 import { enqueueActions } from "xstate";
 import type { Call } from "../../src/core/batch.ts";
-import { retryable, type RunErrorCode } from "../../src/core/errors.ts";
 import type { InputEvent, LiveEvent, OutputEvent, Taken } from "../../src/core/event.ts";
-import type { Ending, SessionContext } from "./context.ts";
+import type { SessionContext } from "./context.ts";
 
 /** What the machine tells the outside: records, and the phase events derived from its states. */
 export type Announcement = OutputEvent | Extract<LiveEvent, { phase: unknown }>;
@@ -44,9 +43,3 @@ export const actionsOf = <T extends { [name: string]: Update<any> }>(updates: T)
   Object.fromEntries(Object.entries(updates).map(([name, update]) => [name, carryOut(update)])) as {
     [K in keyof T]: ReturnType<typeof carryOut>;
   };
-
-/** The ending of a run that failed. */
-export const failed = (code: RunErrorCode, message: string): Ending => ({
-  status: "failed",
-  error: { code, message, retryable: retryable(code) },
-});

@@ -1,6 +1,12 @@
 /** Compact: makes the view smaller when it must be. Mostly it has nothing to do. */
 import { leavesTo, sessionSetup } from "./setup.ts";
 
+const settlesWith = <const T extends string>(failure: T) =>
+  ({
+    "compaction.completed": { target: "planning", actions: "applyDirective" },
+    "compaction.failed": { target: "planning", actions: failure },
+  }) as const;
+
 export const compact = sessionSetup.createStateConfig({
   entry: "enterCompact",
   exit: "leaveCompact",
@@ -26,10 +32,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "elideResults",
         input: ({ context }) => ({ id: context.id }),
       },
-      on: {
-        "compaction.completed": { target: "planning", actions: "applyDirective" },
-        "compaction.failed": { target: "planning", actions: "failElision" },
-      },
+      on: settlesWith("failElision"),
     },
 
     /** Full: a summary takes the place of what came before. */
@@ -39,10 +42,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "summarize",
         input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
       },
-      on: {
-        "compaction.completed": { target: "planning", actions: "applyDirective" },
-        "compaction.failed": { target: "planning", actions: "failCompaction" },
-      },
+      on: settlesWith("failCompaction"),
     },
 
     /** Full, without a model call: what came before is no longer shown. */
@@ -52,10 +52,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "discard",
         input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
       },
-      on: {
-        "compaction.completed": { target: "planning", actions: "applyDirective" },
-        "compaction.failed": { target: "planning", actions: "failCompaction" },
-      },
+      on: settlesWith("failCompaction"),
     },
   },
 });

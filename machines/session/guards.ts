@@ -1,5 +1,6 @@
 /** The questions the machine asks. Each is a sentence about the context, and of the event where it says so. */
-import { thresholds } from "../../src/core/limits.ts";
+import * as lap from "../../src/core/lap.ts";
+import type { CompactionSettings } from "../../src/core/limits.ts";
 import { retries } from "../../src/core/failure.ts";
 import type { InputEvent, InputOf } from "../../src/core/event.ts";
 import { callsOf } from "../../src/core/message.ts";
@@ -51,27 +52,14 @@ const concerns = (c: SessionContext, e: InputOf<"cancel.requested">) => e.runId 
 export const concernsThisRun = on("cancel.requested", concerns);
 
 /* compact */
-const BREAKER = 3;
-const full = (c: SessionContext) => thresholds(c.config.compaction).full;
-const mustCut = (c: SessionContext) => {
-  const { cause, cut, failures } = c.compaction;
-  if (cut) return false;
-  if (cause === "manual" || cause === "overflow") return true;
-  return failures < BREAKER && (cause === "turns" || tokensOf(c.pressure) >= full(c));
-};
-export const needsNoCompaction = when((c) => c.compaction.cause === null);
-export const mustElide = when(
-  (c) => !c.compaction.elided && (c.compaction.cause === "context" || c.compaction.cause === "overflow"),
-);
-export const mustSummarize = when((c) => mustCut(c) && c.compaction.mode === "summarize");
-export const mustDiscard = when((c) => mustCut(c) && c.compaction.mode === "discard");
-export const isOnlyCompacting = when((c) => c.compaction.cause === "manual");
-/** A cut that worked must have brought relief; one that failed is forgiven below the hard limit. */
-export const isExhausted = when((c) => {
-  const { cause, cut, failures } = c.compaction;
-  if (cause === "overflow") return failures > 0;
-  return tokensOf(c.pressure) >= (cut && failures === 0 ? full(c) : c.config.compaction.window);
-});
+const inLap = (asks: (l: SessionContext["compaction"], s: CompactionSettings, pressure: number) => boolean) =>
+  when((c) => asks(c.compaction, c.config.compaction, tokensOf(c.pressure)));
+export const needsNoCompaction = inLap((l) => l.cause === null);
+export const isOnlyCompacting = inLap((l) => l.cause === "manual");
+export const mustElide = inLap(lap.mustElide);
+export const mustSummarize = inLap((l, s, pressure) => l.mode === "summarize" && lap.mustCut(l, s, pressure));
+export const mustDiscard = inLap((l, s, pressure) => l.mode === "discard" && lap.mustCut(l, s, pressure));
+export const isExhausted = inLap(lap.isExhausted);
 
 /* reason */
 const MAX_OVERFLOWS = 2;

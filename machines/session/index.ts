@@ -38,5 +38,6 @@ export const sessionMachine = sessionSetup.createMachine({
 });
 
 export type SessionMachine = typeof sessionMachine;
-export type { SessionContext, SessionInput, Run, Draft, Ending } from "./context.ts";
+export type { SessionContext, SessionInput, Draft } from "./context.ts";
+export type { Ending, Run } from "../../src/core/run.ts";
 export type { Announcement } from "./change.ts";

@@ -1,6 +1,6 @@
 /** The calls of one answer on their way to their results: one batch, judged, decided, run and committed together. */
 import { resultText, type ApprovalRequest, type OnUnknown, type ReviewedCall, type SettledDecision } from "./call.ts";
-import type { CallResult } from "./event.ts";
+import type { CallResult, OutputOf } from "./event.ts";
 import type { ToolCallPart } from "./message.ts";
 
 /** `asked` waits for a decision, `ready` may start, `settled` has its result. */
@@ -41,6 +41,14 @@ export const settle = (call: Call, result: Omit<CallResult, "callId" | "name">):
 const deny = (call: Call, seq: number, by: "policy" | "user" | "approver" | "approval", reason?: string): Call =>
   settle(call, { status: "denied", seq, by, text: resultText.denied(by, reason) });
 
+const denyUnheard = (call: Call, seq: number): Call =>
+  settle(call, {
+    status: "denied",
+    seq,
+    by: "nobody",
+    text: resultText.denied("user", "Nobody is there to approve it."),
+  });
+
 /** What a verdict makes of a call. With nobody to ask, an ask is a denial. */
 export function judge(call: Call, v: ReviewedCall, seq: number, nobody: boolean): Call {
   const known: Call = {
@@ -60,7 +68,7 @@ export function judge(call: Call, v: ReviewedCall, seq: number, nobody: boolean)
     case "deny":
       return deny(known, seq, v.by ?? "policy", v.reason);
     case "ask":
-      return nobody ? deny(known, seq, "user", "Nobody is there to approve it.") : { ...known, stage: "asked" };
+      return nobody ? denyUnheard(known, seq) : { ...known, stage: "asked" };
     case "allow":
       return { ...known, stage: "ready" };
     default:
@@ -132,6 +140,15 @@ export function startable(calls: readonly Call[], concurrency: number): readonly
   }
   return found;
 }
+
+/** The announcement that a call starts. */
+export const startOf = ({ callId, name, args, via }: Call): OutputOf<"tool.started"> => ({
+  type: "tool.started",
+  callId,
+  name,
+  args,
+  ...(via === undefined ? {} : { via }),
+});
 
 /** Calls that wait for a decision. */
 export const asked = (calls: readonly Call[]): readonly Call[] => calls.filter((call) => call.stage === "asked");

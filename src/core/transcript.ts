@@ -100,6 +100,13 @@ export class Transcript {
     }
   }
 
+  /** Every message, uncompacted. */
+  messages(): Message[] {
+    return this.entries.flatMap((e): Message[] =>
+      e.kind === "exchange" && e.results ? [e.message, e.results] : [e.message],
+    );
+  }
+
   /** An accepted answer that is not committed yet. */
   answer(seq: number): AssistantMessage | undefined {
     return this.#answers.get(seq);

@@ -12,7 +12,8 @@ import { pairingFault } from "../core/pairing.ts";
 import { chainOf, type Chain } from "../middleware/middleware.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, SessionInfo, Store } from "../ports.ts";
 import { gatherTools } from "../effects/catalogue.ts";
-import { asAgentError, Engine } from "./engine.ts";
+import { Engine } from "./engine.ts";
+import { asAgentError } from "./store-errors.ts";
 import { SessionFold } from "./fold.ts";
 import type { UsageReport } from "./ledger.ts";
 import { checkAgent, checkCompaction, checkLimits, checkSession } from "./options.ts";
@@ -200,9 +201,7 @@ export class Agent {
           fold.append(record);
         }
       const pending = records.length ? asked(fold.context.draft?.calls ?? []).map(requestOf) : [];
-      const messages = fold.transcript.entries.flatMap((e): Message[] =>
-        e.kind === "exchange" && e.results ? [e.message, e.results] : [e.message],
-      );
+      const messages = fold.transcript.messages();
       fold.stop();
       const { usage, title } = fold.ledger;
       return { records, messages, pending, usage, title, info: await this.#parts.store.info(id) };

@@ -1,21 +1,24 @@
 /** One live session: machine, journal, transcript and lease, and everything its effects need. */
-import { createActor, type Actor, type InspectionEvent } from "xstate";
+import { createActor, type Actor } from "xstate";
 import type { sessionMachine, SessionContext } from "../../machines/session/index.ts";
 import { AgentError } from "../core/errors.ts";
 import type { InputEvent, InputOf, LiveEvent, OutputEvent } from "../core/event.ts";
-import type { Transcript } from "../core/transcript.ts";
+import { Transcript } from "../core/transcript.ts";
 import { hosts } from "../effects/effect.ts";
 import { gatherTools, type Catalogue } from "../effects/catalogue.ts";
 import type { Host, LiveRun } from "../effects/host.ts";
 import type { HookContext } from "../middleware/middleware.ts";
-import { StoreError, type SessionStatus, type Signal, type ToolContext } from "../ports.ts";
+import type { SessionStatus, Signal, ToolContext, ToolDefinition } from "../ports.ts";
 import type { Parts } from "./agent.ts";
 import { atRest, SessionFold } from "./fold.ts";
 import { Journal } from "./journal.ts";
 import { journals, liveMachine } from "./journaled.ts";
 import { Ledger } from "./ledger.ts";
-import { Transcript as EmptyTranscript } from "../core/transcript.ts";
+import { driftOf } from "./drift.ts";
+import { observing } from "./observing.ts";
 import { signalEvents } from "./signals.ts";
+import { asAgentError } from "./store-errors.ts";
+import { toolSession } from "./tool-session.ts";
 
 type SessionActor = Actor<typeof sessionMachine>;
 
@@ -28,7 +31,7 @@ export class Engine implements Host {
   readonly workspace: string | undefined;
   readonly parts: Parts;
   readonly context: unknown;
-  transcript: Transcript = new EmptyTranscript();
+  transcript = new Transcript();
   ledger = new Ledger();
   journal: Journal;
   pinned: Host["pinned"];
@@ -37,7 +40,7 @@ export class Engine implements Host {
   onAnnounce: (event: OutputEvent) => void = () => {};
   actor: SessionActor | null = null;
   #folded: SessionContext | null = null;
-  #runTools: { [name: string]: import("../ports.ts").ToolDefinition } | undefined;
+  #runTools: { [name: string]: ToolDefinition } | undefined;
   #catalogue: Catalogue | null = null;
   readonly toolSession: ToolContext["session"];
 
@@ -50,12 +53,7 @@ export class Engine implements Host {
     this.journal = this.#newJournal();
     this.run = this.idleRun();
     this.pinned = { catalogue: this.catalogue(), contributions: "" };
-    this.toolSession = {
-      id: this.id,
-      workspace: this.workspace,
-      notify: (input) => this.receive(input.kind, input.text),
-      background: (label) => this.#background(label),
-    };
+    this.toolSession = toolSession(this);
   }
 
   get chain() {
@@ -87,7 +85,13 @@ export class Engine implements Host {
   }
 
   #newJournal(): Journal {
-    const journal = new Journal(this.id, this.parts.store, this.parts.clock, [this.transcript, this.ledger]);
+    const journal = new Journal(
+      this.id,
+      this.parts.store,
+      this.parts.clock,
+      [this.transcript, this.ledger],
+      this.journal?.feed,
+    );
     journal.onBroken = (error) => this.send({ type: "store.failed", message: error.message });
     journal.onIdleNote = (event) => void this.whileHeld(async () => journal.note(event)).catch(() => {});
     return journal;
@@ -147,7 +151,7 @@ export class Engine implements Host {
     await store.create(this.id, { at: clock.now(), agent: this.parts.name });
     this.journal.lease = await store.acquire(this.id, this.parts.owner, "if-free");
     this.journal.take(event);
-    this.#start(createActor(liveMachine, { ...this.#inspect(), input: { id: this.id, config: event.config } }));
+    this.#start(createActor(liveMachine, { ...observing(this.parts), input: { id: this.id, config: event.config } }));
     if (history) this.send(history);
     await this.#flushOrThrow();
     await this.release("idle");
@@ -179,21 +183,6 @@ export class Engine implements Host {
     actor.start();
   }
 
-  #inspect(): { inspect?: (event: InspectionEvent) => void } {
-    const { inspect } = this.parts;
-    if (!inspect) return {};
-    const observe = typeof inspect === "function" ? inspect : (event: InspectionEvent) => inspect.next?.(event);
-    return {
-      inspect: (event) => {
-        try {
-          observe(event);
-        } catch (error) {
-          this.logger.warn(`An inspector threw: ${String(error)}`);
-        }
-      },
-    };
-  }
-
   /* ------------------------------------------------------------ the lease */
 
   /** Takes the lease, catches up with what other processes wrote, and wakes the machine. */
@@ -205,10 +194,14 @@ export class Engine implements Host {
     if (!this.actor) {
       const context = this.state;
       const snapshot = atRest(liveMachine, context);
-      this.#start(createActor(liveMachine, { ...this.#inspect(), snapshot, input: undefined as never }));
+      this.#start(createActor(liveMachine, { ...observing(this.parts), snapshot, input: undefined as never }));
       this.#folded = null;
       this.pinned = { catalogue: this.catalogue(), contributions: "" };
-      this.send({ type: "session.resumed", config: this.parts.config, drift: this.#drift() });
+      this.send({
+        type: "session.resumed",
+        config: this.parts.config,
+        drift: driftOf(this.ledger, { tools: this.catalogue().names, instructions: this.parts.instructions }),
+      });
     }
     await this.journal.retry();
     await this.takeSignals();
@@ -257,38 +250,6 @@ export class Engine implements Host {
     this.actor?.send(event as never);
   }
 
-  receive(kind: "defer" | "info", words: string): void {
-    const event: InputOf<"input.received"> = {
-      type: "input.received",
-      id: this.ids.next("in"),
-      kind,
-      parts: [{ type: "text", text: words }],
-    };
-    if (this.journal.lease) return this.send(event);
-    this.whileHeld(() => this.send(event)).catch((error: unknown) =>
-      this.logger.warn(`A notice for ${this.id} was lost: ${String(error)}`),
-    );
-  }
-
-  #background(label: string): { taskId: string; settle: (text: string) => void } {
-    const taskId = this.ids.next("task");
-    this.send({ type: "task.opened", taskId, label });
-    let open = true;
-    const settle = (text: string) => {
-      if (!open) return;
-      open = false;
-      const report = () => {
-        this.send({ type: "input.received", id: taskId, kind: "defer", parts: [{ type: "text", text }] });
-        this.send({ type: "task.settled", taskId });
-      };
-      if (this.journal.lease) return report();
-      this.whileHeld(report).catch((error: unknown) =>
-        this.logger.warn(`Task ${taskId} could not report: ${String(error)}`),
-      );
-    };
-    return { taskId, settle };
-  }
-
   /** What reached the session from outside while somebody else was busy. */
   async takeSignals(): Promise<readonly Signal[]> {
     const { lease } = this.journal;
@@ -307,44 +268,5 @@ export class Engine implements Host {
       this.logger.warn(`Signals of ${this.id} could not be read: ${String(error)}`);
       return [];
     }
-  }
-
-  #drift(): string[] {
-    const opened = this.ledger.opened;
-    if (!opened) return [];
-    const now = new Set(this.catalogue().names);
-    const then = new Set(opened.tools);
-    return [
-      ...[...now].filter((t) => !then.has(t)).map((t) => `tool added: ${t}`),
-      ...[...then].filter((t) => !now.has(t)).map((t) => `tool removed: ${t}`),
-      ...(opened.instructions === this.parts.instructions ? [] : ["instructions differ; the journal's are used"]),
-    ];
-  }
-}
-
-/** A store's refusal in the words of the public API. */
-export function asAgentError(error: unknown, id: string): AgentError {
-  if (error instanceof AgentError) return error;
-  if (!(error instanceof StoreError)) return new AgentError("store", String(error), { cause: error });
-  const options = { cause: error, details: error.details };
-  switch (error.code) {
-    case "LeaseHeld":
-      return new AgentError("busy", `Session ${id} is in use elsewhere. ${error.message}`, options);
-    case "NotFound":
-      return new AgentError("not_found", error.message, options);
-    case "JournalCorrupt":
-      return new AgentError("journal_corrupt", error.message, options);
-    case "SchemaVersion":
-      return new AgentError("version", error.message, options);
-    case "Fenced":
-    case "HeadConflict":
-      return new AgentError("fenced", error.message, options);
-    case "Exists":
-      return new AgentError("invalid_options", error.message, options);
-    case "StoreUnavailable":
-    case "AppendOutcomeUnknown":
-      return new AgentError("store", error.message, options);
-    default:
-      return error.code satisfies never;
   }
 }

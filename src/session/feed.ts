@@ -69,6 +69,12 @@ export class Feed {
     }
   }
 
+  /** Somebody else wrote up to here: readers read it back. */
+  jump(head: number): void {
+    this.head = head;
+    for (const reader of this.#readers) reader.fallBehind();
+  }
+
   /** Ends every reader: the session is over. */
   end(): void {
     for (const reader of this.#readers) reader.end();
@@ -91,6 +97,11 @@ class Reader {
 
   goLive(): void {
     this.#live = true;
+  }
+
+  fallBehind(): void {
+    this.#live = false;
+    this.#rouse();
   }
 
   push(event: SessionEvent): void {

@@ -25,6 +25,8 @@ export class Journal implements Writer {
   broken: StoreError | null = null;
   /** Called when a write fails, once until `retry`. */
   onBroken: (error: StoreError) => void = () => {};
+  /** Hears each input as it is recorded. */
+  onTake: ((event: InputEvent) => void) | null = null;
   /** A note that came while nobody holds the lease. */
   onIdleNote: (event: NoteEvent) => void = () => {};
   readonly #store: Store;
@@ -38,17 +40,17 @@ export class Journal implements Writer {
   #attempt = 0;
   #scheduled = false;
 
-  constructor(id: string, store: Store, clock: Clock, folds: readonly Fold[]) {
+  constructor(id: string, store: Store, clock: Clock, folds: readonly Fold[], feed?: Feed) {
     this.#store = store;
     this.#clock = clock;
     this.#folds = folds;
-    this.feed = new Feed((after) => store.read(id, { after }));
+    this.feed = feed ?? new Feed((after) => store.read(id, { after }));
   }
 
   /** Goes on after records that are already in the store. */
   goOn(from: { head: number; run?: string | undefined; turn: number; attempt: number }): void {
     this.head = from.head;
-    this.feed.head = from.head;
+    this.feed.jump(from.head);
     this.#run = from.run;
     this.#turn = from.turn;
     this.#attempt = from.attempt;
@@ -58,6 +60,7 @@ export class Journal implements Writer {
   take<E extends InputEvent>(event: E): Taken<E> {
     const record = this.#place("in", event);
     this.#push(record as JournalRecord);
+    this.onTake?.(event);
     return record;
   }
 

@@ -1,7 +1,6 @@
 /** What happens in `act`: calls are judged, decided, run and committed together. */
 import * as batch from "../../../src/core/batch.ts";
 import { estimateParts, estimateText } from "../../../src/core/budget.ts";
-import { invariant } from "../../../src/core/errors.ts";
 import type { InputOf } from "../../../src/core/event.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import type { Change, Update } from "../change.ts";
@@ -57,13 +56,7 @@ function startIn(c: SessionContext, draft: Draft): Change {
   if (!start.length) return { set: { draft } };
   return {
     set: { draft: withCalls(draft, (call) => (start.includes(call) ? { ...call, stage: "running" } : call)) },
-    announce: start.map(({ callId, name, args, via }) => ({
-      type: "tool.started",
-      callId,
-      name,
-      args,
-      ...(via === undefined ? {} : { via }),
-    })),
+    announce: start.map(batch.startOf),
     start,
   };
 }
@@ -97,10 +90,6 @@ export const commitExchange: Update = (c, e) => {
   const draft = c.draft!;
   const { calls, cut } = draft;
   const results = calls.map((call) => batch.resultOf(call, cut ? draft.answer : e.seq, cut));
-  invariant(
-    results.every((r, i) => r.callId === calls[i]!.callId),
-    "every call has its result, in call order",
-  );
   const cutText = cut && calls.length === 0;
   const run = c.run!;
   const texts = results.reduce((sum, r) => sum + (r.text === undefined ? 0 : estimateText(r.text)), 0);

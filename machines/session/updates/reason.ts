@@ -6,7 +6,8 @@ import { backoffMs } from "../../../src/core/failure.ts";
 import { idsOf, mayTake, tokensIn } from "../../../src/core/inbox.ts";
 import { callsOf, textOf } from "../../../src/core/message.ts";
 import { counted, grown } from "../../../src/core/pressure.ts";
-import { failed, type Announcement, type Update } from "../change.ts";
+import { failed } from "../../../src/core/run.ts";
+import type { Announcement, Update } from "../change.ts";
 import type { Draft, SessionContext } from "../context.ts";
 
 const newDraft = (turn: number): Draft => ({

@@ -3,8 +3,9 @@ import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf, RunStatus } from "../../../src/core/event.ts";
 import { admit, idsOf, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
-import { failed, type Update } from "../change.ts";
-import { newRun, type SessionContext } from "../context.ts";
+import { cancelled, failed, newRun } from "../../../src/core/run.ts";
+import type { Update } from "../change.ts";
+import type { SessionContext } from "../context.ts";
 
 /** An input joins the inbox; a full inbox refuses it, and so does a run that is over. Idle, a `defer` asks to be woken. */
 export const queueInput: Update<InputOf<"input.received">> = (c, e) => {
@@ -38,26 +39,23 @@ export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
   if (!c.run) {
     const started: OutputOf<"run.started"> = { type: "run.started", runId: e.runId, options: e.options };
     if (e.continued) started.continued = true;
-    const ending = e.cancelled ? { status: "cancelled" as const, reason: e.cancelled.reason } : null;
+    const ending = e.cancelled ? cancelled(e.cancelled.reason) : null;
     return { set: { run: newRun(e.runId, e.options), ending }, announce: [started] };
   }
   const run = { ...c.run, parked: false };
   if (e.continued) return { set: { run: { ...run, options: { ...e.options, maxTurns: c.run.options.maxTurns } } } };
   const next = { runId: e.runId, options: e.options, inputs: e.inputs ?? [] };
-  return { set: { run, ending: { status: "cancelled", reason: "interrupted", next } } };
+  return { set: { run, ending: { ...cancelled("interrupted"), next } } };
 };
 
 /** Cancel is a flag; the states decide how to get out, `deciding` ends the run. */
-export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) => {
-  if (!c.run) return {};
-  const ending = { status: "cancelled" as const, reason: e.reason, clearInbox: e.clearInbox };
-  return { set: { ending, run: { ...c.run, parked: false } } };
-};
+export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) =>
+  c.run ? { set: { ending: cancelled(e.reason, e.clearInbox), run: { ...c.run, parked: false } } } : {};
 
 /** The session closes: whatever is open ends first. */
 export const closeSession: Update<InputOf<"close.requested">> = (c) => {
   if (!c.run) return { set: { closing: true } };
-  const ending = { status: "cancelled" as const, reason: c.run.parked ? "interrupted" : "closed" };
+  const ending = cancelled(c.run.parked ? "interrupted" : "closed");
   return { set: { closing: true, ending, run: { ...c.run, parked: false } } };
 };
 

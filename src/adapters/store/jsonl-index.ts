@@ -61,14 +61,15 @@ export function infoFromFiles(paths: SessionPaths, id: string): SessionInfo {
   const facts: SessionFacts = found?.side.facts ?? seenFacts(paths, seen);
   if (seen?.last) observe(facts, seen.last);
   const head = seen?.last?.seq ?? found?.side.head ?? 0;
-  const current = found !== undefined && found.epoch === ruling.epoch ? found.side : undefined;
-  let status: SessionStatus;
+  const current = found?.epoch === ruling.epoch ? found.side : undefined;
   if (ruling.holder) {
-    status = current?.status ?? "running";
-    if (ruling.dead && status === "running") status = "interrupted";
-  } else if (current) status = current.status;
-  else status = seen ? statusAfter(seen.last?.type) : (found?.side.status ?? "idle");
-  return sessionInfo(id, head, status, current?.wakeAt, facts);
+    const status = current?.status ?? "running";
+    const interrupted = ruling.dead === true && status === "running";
+    return sessionInfo(id, head, interrupted ? "interrupted" : status, current?.wakeAt, facts);
+  }
+  // An older one still holds when nothing was written since: somebody took the lease and gave it back.
+  const side = current ?? (found?.side.head === head ? found.side : undefined);
+  return sessionInfo(id, head, side?.status ?? statusAfter(seen?.last?.type), side?.wakeAt, facts);
 }
 
 /** Goes up from a segment that is known to exist. */

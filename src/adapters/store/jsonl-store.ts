@@ -1,7 +1,7 @@
 /** The methods of the JSONL store, each put together from the parts beside it. */
 import { setImmediate } from "node:timers/promises";
 import type { JournalRecord } from "../../core/event.ts";
-import { StoreError, type JournalHealth, type Lease, type SessionInfo, type Store } from "../../ports.ts";
+import { StoreError, type Clock, type JournalHealth, type Lease, type SessionInfo, type Store } from "../../ports.ts";
 import { systemClock } from "../system.ts";
 import type { JsonlOptions } from "./jsonl.ts";
 import type { SessionPaths } from "./file-names.ts";

@@ -5,13 +5,15 @@ import { join } from "node:path";
 import { putSessionFile } from "./session-files.ts";
 
 const folders = new Set<string>();
+let listening = false;
 
 /** Removes what a process leaves behind, also when nobody closed the store. */
 function removeAtExit(folder: string): void {
-  if (folders.size === 0)
+  if (!listening)
     process.once("exit", () => {
       for (const each of folders) rmSync(each, { recursive: true, force: true });
     });
+  listening = true;
   folders.add(folder);
 }
 

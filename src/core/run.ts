@@ -1,0 +1,56 @@
+/** A run as the machine keeps it, and why one is on its way out. */
+import { retryable, type RunError, type RunErrorCode } from "./errors.ts";
+import type { MachineRunOptions } from "./event.ts";
+
+export type Run = {
+  id: string;
+  options: MachineRunOptions;
+  /** Open but not active: suspended, or cut by a crash. Only a request moves it again. */
+  parked: boolean;
+  turns: number;
+  costUsd: number;
+  /** Answers in a row that were cut by length. */
+  continuations: number;
+  /** Times in a row that a stop review sent the run on. */
+  feedback: number;
+  /** The stop review has seen the newest answer. */
+  stopReviewed: boolean;
+  /** Waited for background work as long as allowed. */
+  waitedOut: boolean;
+  /** Why a prompt was refused, when one was. */
+  refused: string | null;
+};
+
+export const newRun = (id: string, options: MachineRunOptions): Run => ({
+  id,
+  options,
+  parked: false,
+  turns: 0,
+  costUsd: 0,
+  continuations: 0,
+  feedback: 0,
+  stopReviewed: false,
+  waitedOut: false,
+  refused: null,
+});
+
+/** Why the run is on its way out. */
+export type Ending = {
+  status: "cancelled" | "failed";
+  reason?: string | undefined;
+  error?: RunError | undefined;
+  clearInbox?: boolean | undefined;
+  /** The request that replaces an interrupted run. */
+  next?: { runId: string; options: MachineRunOptions; inputs: readonly string[] } | undefined;
+};
+
+export const cancelled = (reason?: string, clearInbox?: boolean): Ending => ({
+  status: "cancelled",
+  reason,
+  clearInbox,
+});
+
+export const failed = (code: RunErrorCode, message: string): Ending => ({
+  status: "failed",
+  error: { code, message, retryable: retryable(code) },
+});

@@ -1,0 +1,39 @@
+/** Where a session stands, in a word and in a sentence. */
+import { asked } from "../core/batch.ts";
+import type { Engine } from "./engine.ts";
+
+/** `suspended`: a run lies open, waiting for a decision or for `continue()`. */
+export type SessionState = "idle" | "running" | "waiting" | "awaiting_approval" | "suspended" | "closed";
+
+export function stateOf(engine: Engine, active: boolean): SessionState {
+  const { path } = engine;
+  if (path === "act.approving") return "awaiting_approval";
+  if (path === "receive.waiting") return "waiting";
+  if (active || path !== "receive.idle") return "running";
+  return engine.state.run ? "suspended" : "idle";
+}
+
+/** What it waits for, and what moves it on. */
+export function whyOf(engine: Engine, state: SessionState): string {
+  const { draft, inbox, tasks } = engine.state;
+  const asks = asked(draft?.calls ?? []).map((call) => call.name);
+  const running = (draft?.calls ?? []).filter((call) => call.stage === "running").map((call) => call.name);
+  switch (state) {
+    case "closed":
+      return "The session is closed.";
+    case "idle":
+      return inbox.length ? `Idle, with ${inbox.length} undelivered input(s): continue() delivers them.` : "Idle.";
+    case "suspended":
+      return asks.length
+        ? `Suspended: ${asks.length} approval(s) wait for decide(): ${asks.join(", ")}.`
+        : "A run was interrupted: continue() goes on with it.";
+    case "awaiting_approval":
+      return `Waiting for ${asks.length} approval(s): ${asks.join(", ")}.`;
+    case "waiting":
+      return `Waiting for ${tasks.length} background task(s).`;
+    case "running":
+      return running.length ? `Running ${running.join(", ")}.` : `In ${engine.path}.`;
+    default:
+      return state satisfies never;
+  }
+}
