@@ -44,6 +44,7 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
   const settle = (event: InputOf<"model.failed"> | InputOf<"model.completed">) => {
     watch.stop();
     job.settle(event);
+    if (event.type === "model.failed") job.release();
   };
   job.onAbort(() => settle(failedWith({ class: "cancelled", message: "The request was cancelled." }, answer, usage)));
   try {

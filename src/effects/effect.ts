@@ -20,6 +20,8 @@ export type Job = {
   report(event: InputEvent): void;
   /** What to undo when the state is left or the outcome is known. */
   onLeave(undo: () => void): void;
+  /** Aborts the signal: whoever still works on it may stop. */
+  release(): void;
   /** What to do when the machine asks to stop; without it the signal alone is aborted. */
   onAbort(stop: () => void): void;
 };
@@ -47,6 +49,9 @@ export function effect<TInput>(
   });
 }
 
+/** One reason for every abort: the default one takes a stack trace each time. */
+const OVER = new Error("The work is over.");
+
 class RunningJob implements Job {
   readonly host: Host;
   settled = false;
@@ -64,7 +69,7 @@ class RunningJob implements Job {
   /** Made when first asked for: most effects never need it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort();
+    if (this.#aborted) this.#controller.abort(OVER);
     return this.#controller.signal;
   }
 
@@ -103,16 +108,20 @@ class RunningJob implements Job {
   stop(): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#controller?.abort();
+    this.#controller?.abort(OVER);
     this.#stop?.();
   }
 
   leave(): void {
-    if (this.settled && !this.#controller) return;
+    if (this.settled) return;
     this.settled = true;
-    this.#aborted = true;
     this.#clean();
-    this.#controller?.abort();
+    this.release();
+  }
+
+  release(): void {
+    this.#aborted = true;
+    this.#controller?.abort(OVER);
   }
 }
 

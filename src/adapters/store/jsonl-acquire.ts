@@ -69,9 +69,8 @@ export async function openAfterReading(opening: Opening, warn: (message: string)
 function openAtLastSegment(opening: Opening): { writer: JournalWriter; end: JournalEnd } {
   const { paths, lease } = opening;
   try {
-    let segment = lastSegment(paths, 1);
-    while (segment > 1 && isEmpty(paths.segment(segment))) segment -= 1;
-    if (lease.fencedLive) detachSegments(paths, segment);
+    if (lease.fencedLive) detachSegments(paths, lastWritten(paths));
+    const segment = lastWritten(paths);
     const side = readSideFile(paths.state);
     const end = { segment, size: 0, head: 0, facts: firstFacts(paths, side?.side.facts) };
     return { writer: new JournalWriter({ ...opening, end, sideEpoch: side?.epoch }), end };
@@ -79,6 +78,13 @@ function openAtLastSegment(opening: Opening): { writer: JournalWriter; end: Jour
     giveLease(lease);
     throw error;
   }
+}
+
+/** The last segment that has something in it. */
+function lastWritten(paths: SessionPaths): number {
+  let segment = lastSegment(paths, 1);
+  while (segment > 1 && isEmpty(paths.segment(segment))) segment -= 1;
+  return segment;
 }
 
 /** What is known before the first record; the side file has what records do not say. */

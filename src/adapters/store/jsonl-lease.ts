@@ -2,8 +2,11 @@
  * Who may append to a journal on disk, decided by the file system. Every acquire creates the file `lease-<epoch>` with a
  * number above all before it; creating fails when the name exists, so two processes never get one epoch. The highest
  * number rules. A lease is lost when its file is unlinked, which its holder sees through the descriptor it keeps.
+ *
+ * A lease is taken in two steps: first it is only `entered`, then, once its holder has the journal open, it is `ready`.
+ * Nobody takes over from a living process between the two, so there is never more than one that moves files about.
  */
-import { closeSync, fstatSync, ftruncateSync, linkSync, openSync, readFileSync, readdirSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, linkSync, openSync, readFileSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { errno } from "./io-failure.ts";
 import { isDead, thisProcess, type ProcessIdentity } from "./process-identity.ts";
@@ -14,9 +17,13 @@ import { FILE_MODE, makeFolder, remove, temporaryName, writeAll } from "./whole-
 type Holder = ProcessIdentity & { owner: string; epoch: number };
 
 /** The lease that rules a session: its epoch (0 when there never was one) and who holds it, if anybody. */
-export type RulingLease = { epoch: number; holder?: Holder; dead?: boolean };
+export type RulingLease = { epoch: number; holder?: Holder; dead?: boolean; ready: boolean };
 
-/** A lease of this process. `fencedLive`: whoever had it before may still be running. */
+/** The first byte of a lease file says how far it is; behind it stands JSON, which does not mind a space. */
+const ENTERED = "-";
+const READY = " ";
+
+/** A lease of this process. `fencedLive`: somebody who had it before may still be running. */
 export type TakenLease = { epoch: number; fd: number; fencedLive: boolean; previous: number };
 
 const leaseFile = (state: string, epoch: number): string => join(state, `lease-${epoch}`);
@@ -37,10 +44,12 @@ function epochsIn(state: string): number[] {
 export function rulingLease(state: string): RulingLease {
   for (;;) {
     const epoch = Math.max(0, ...epochsIn(state));
-    if (epoch === 0) return { epoch };
+    if (epoch === 0) return { epoch, ready: true };
     try {
-      const holder = parseHolder(readFileSync(leaseFile(state, epoch), "utf8"));
-      return holder ? { epoch, holder, dead: isDead(holder) } : { epoch };
+      const text = readFileSync(leaseFile(state, epoch), "utf8");
+      const holder = parseHolder(text.slice(1));
+      const ready = text === "" || text.startsWith(READY);
+      return holder ? { epoch, holder, dead: isDead(holder), ready } : { epoch, ready };
     } catch (error) {
       // A newer lease has replaced it meanwhile: look again.
       if (errno(error) !== "ENOENT") throw error;
@@ -50,7 +59,6 @@ export function rulingLease(state: string): RulingLease {
 
 /** A file that a power cut left unreadable belongs to nobody who lives. */
 function parseHolder(text: string): Holder | undefined {
-  if (text === "") return undefined;
   try {
     const holder = JSON.parse(text) as Holder;
     return typeof holder.pid === "number" && typeof holder.owner === "string" ? holder : undefined;
@@ -60,15 +68,22 @@ function parseHolder(text: string): Holder | undefined {
 }
 
 /**
- * Takes the lease for this process. `if-free` leaves a living holder alone.
+ * Enters the lease for this process. `if-free` leaves a living holder alone. `undefined`: another living process is just
+ * entering it; look again in a moment.
  * @throws StoreError `LeaseHeld`
  */
-export function takeLease(state: string, id: string, owner: string, mode: "if-free" | "takeover"): TakenLease {
+export function takeLease(
+  state: string,
+  id: string,
+  owner: string,
+  mode: "if-free" | "takeover",
+): TakenLease | undefined {
   makeFolder(state);
   for (;;) {
     const before = rulingLease(state);
     const alive = before.holder !== undefined && !before.dead;
     if (alive && mode === "if-free") throw leaseHeld(id, before.holder!.owner, before.holder!);
+    if (alive && !before.ready) return undefined;
     const epoch = before.epoch + 1;
     const fd = placeLease(state, { owner, ...thisProcess(), epoch });
     if (fd === undefined) continue;
@@ -81,7 +96,8 @@ export function takeLease(state: string, id: string, owner: string, mode: "if-fr
     }
     // From here on the former holder's descriptor tells it that it has lost.
     for (const other of others) if (other < epoch) remove(leaseFile(state, other));
-    return { epoch, fd, fencedLive: alive, previous: before.epoch };
+    // One that died while it entered may have left a living predecessor behind.
+    return { epoch, fd, fencedLive: alive || !before.ready, previous: before.epoch };
   }
 }
 
@@ -92,7 +108,7 @@ function placeLease(state: string, holder: Holder): number | undefined {
   const fd = openSync(temporary, "wx", FILE_MODE);
   let placed = false;
   try {
-    writeAll(fd, Buffer.from(JSON.stringify(holder)));
+    writeAll(fd, Buffer.from(ENTERED + JSON.stringify(holder)));
     linkSync(temporary, path);
     placed = true;
   } catch (error) {
@@ -103,6 +119,11 @@ function placeLease(state: string, holder: Holder): number | undefined {
   }
   return placed ? fd : undefined;
 }
+
+/** The second step: the journal is open. */
+export const leaseIsReady = (lease: TakenLease): void => {
+  writeSync(lease.fd, READY, 0);
+};
 
 /** Whether nobody has taken the lease since. One `fstat`, about a microsecond. */
 export const stillHeld = (lease: TakenLease): boolean => fstatSync(lease.fd).nlink > 0;

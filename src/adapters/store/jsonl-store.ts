@@ -1,12 +1,20 @@
 /** The methods of the JSONL store, each put together from the parts beside it. */
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { JournalRecord } from "../../core/event.ts";
 import { StoreError, type Clock, type JournalHealth, type Lease, type SessionInfo, type Store } from "../../ports.ts";
 import { systemClock } from "../system.ts";
 import type { JsonlOptions } from "./jsonl.ts";
 import type { SessionPaths } from "./file-names.ts";
 import { errno, guarded, guardedAsync, unavailable } from "./io-failure.ts";
-import { firstFacts, openAfterReading, openAtKnownEnd, takeFacts, tornTail, type KnownEnd } from "./jsonl-acquire.ts";
+import {
+  firstFacts,
+  openAfterReading,
+  openAtKnownEnd,
+  takeFacts,
+  tornTail,
+  type KnownEnd,
+  type Opening,
+} from "./jsonl-acquire.ts";
 import { SessionFolder } from "./jsonl-folder.ts";
 import { infoFromFiles, readSideFile, writeSideFile, type SideFile } from "./jsonl-index.ts";
 import { giveLease, rulingLease, takeLease } from "./jsonl-lease.ts";
@@ -22,6 +30,9 @@ import { makeFolder, remove } from "./whole-files.ts";
 
 /** How many journals' ends are remembered, so that the next run need not read them again. */
 const REMEMBERED = 1_000;
+
+/** How long a takeover waits for another process that is just taking the lease. */
+const ENTERING_MS = 5_000;
 
 /** See `jsonlStore`, which checks what it is given. */
 export class JsonlStore implements Store {
@@ -64,22 +75,7 @@ export class JsonlStore implements Store {
   acquire(id: string, owner: string, mode: "if-free" | "takeover"): Lease | Promise<Lease> {
     const paths = this.#require(id);
     const lease = guarded(paths.state, "take the lease in", () => takeLease(paths.state, id, owner, mode));
-    // A former writer of this process has lost its lease just now.
-    this.#writers.get(id)?.abandon();
-    this.#writers.delete(id);
-    const opening = { id, owner, paths, lease, fsync: this.#fsync };
-    let writer: JournalWriter | undefined;
-    try {
-      writer = openAtKnownEnd(opening, this.#known.get(id));
-    } catch (error) {
-      giveLease(lease);
-      throw unavailable(paths.folder, `open session ${id} in`, error);
-    }
-    this.#known.delete(id);
-    if (writer) return this.#started(writer);
-    return guardedAsync(paths.folder, `open session ${id} in`, async () =>
-      this.#started(await openAfterReading(opening, this.#warn)),
-    );
+    return lease ? this.#open({ id, owner, paths, lease, fsync: this.#fsync }) : this.#wait(id, owner, mode);
   }
 
   append(lease: Lease, records: readonly JournalRecord[], options?: Parameters<Store["append"]>[2]): Lease {
@@ -211,6 +207,39 @@ export class JsonlStore implements Store {
     this.#writers.clear();
   }
 
+  /** Opens the journal under a lease just taken: at once where its end is known, else after reading it. */
+  #open(opening: Opening): Lease | Promise<Lease> {
+    const { id, paths, lease } = opening;
+    // A former writer of this process has lost its lease just now.
+    this.#writers.get(id)?.abandon();
+    this.#writers.delete(id);
+    const known = this.#known.get(id);
+    this.#known.delete(id);
+    let writer: JournalWriter | undefined;
+    try {
+      writer = openAtKnownEnd(opening, known);
+    } catch (error) {
+      giveLease(lease);
+      throw openFailure(id, paths, error);
+    }
+    if (writer) return this.#started(writer);
+    return openAfterReading(opening, this.#warn).then(
+      (read) => this.#started(read),
+      (error: unknown) => Promise.reject(openFailure(id, paths, error)),
+    );
+  }
+
+  /** Another process is in the middle of taking the lease, which takes it a few milliseconds. */
+  async #wait(id: string, owner: string, mode: "if-free" | "takeover"): Promise<Lease> {
+    for (let waited = 0; waited < ENTERING_MS; waited += 5) {
+      await setTimeout(5);
+      const paths = this.#require(id);
+      const lease = guarded(paths.state, "take the lease in", () => takeLease(paths.state, id, owner, mode));
+      if (lease) return this.#open({ id, owner, paths, lease, fsync: this.#fsync });
+    }
+    throw new StoreError("StoreUnavailable", `session ${id} is being opened by a process that does not go on`);
+  }
+
   #require(id: string): SessionPaths {
     return guarded(this.#folder.root, "look for a session in", () => this.#folder.require(id));
   }
@@ -261,6 +290,9 @@ function brokenAt(failure: unknown): JournalHealth {
     return { ok: false, message: failure.message, ...(failure.details as BreakingPoint) };
   throw failure;
 }
+
+const openFailure = (id: string, paths: SessionPaths, error: unknown): unknown =>
+  errno(error) === "ENOENT" ? noSuchSession(id) : unavailable(paths.folder, `open session ${id} in`, error);
 
 /** What stands in the way of reading, as a StoreError; a file that has gone is a session that was deleted. */
 const readFailure = (id: string, paths: SessionPaths, error: unknown): unknown =>

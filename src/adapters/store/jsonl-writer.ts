@@ -17,7 +17,7 @@ import { StoreError, type Lease, type SessionStatus, type Store } from "../../po
 import type { SessionPaths } from "./file-names.ts";
 import { unavailable } from "./io-failure.ts";
 import { dropSideFile, writeSideFile, type SideFile } from "./jsonl-index.ts";
-import { giveLease, stillHeld, type TakenLease } from "./jsonl-lease.ts";
+import { giveLease, leaseIsReady, stillHeld, type TakenLease } from "./jsonl-lease.ts";
 import { toLines } from "./jsonl-line.ts";
 import { settleSignals } from "./jsonl-signals.ts";
 import { observe, type SessionFacts } from "./session-facts.ts";
@@ -79,7 +79,9 @@ export class JournalWriter {
     this.#sideEpoch = start.sideEpoch;
     this.#fsync = start.fsync;
     this.#path = this.paths.segment(this.end.segment);
-    this.#fd = openSync(this.#path, "a", FILE_MODE);
+    // Not made when it is not there: then the session has been deleted.
+    this.#fd = openSync(this.#path, constants.O_WRONLY | constants.O_APPEND);
+    leaseIsReady(this.lease);
   }
 
   /** What the port's `append` promises. */
