@@ -9,6 +9,8 @@ export {
   type Ending,
   type Announcement,
 } from "./session/index.ts";
+export { describeMachine, type MachineGraph, type StateDescription, type TransitionDescription } from "./describe.ts";
+export { toMermaid } from "./mermaid.ts";
 export { foldTranscript, Transcript, type Entry } from "../src/core/transcript.ts";
 export {
   inputEvents,

@@ -3,17 +3,16 @@ export { createAgent, type Agent, type SessionReading } from "./session/agent.ts
 export type { Session, SessionState, Receipt, DecideResult, Compactability } from "./session/session.ts";
 export type { Run, RunResult } from "./session/run.ts";
 export { explain } from "./session/run.ts";
-export type {
-  AgentOptions,
-  ApprovalOptions,
-  Input,
-  RunOptions,
-  SessionOptions,
-  Tools,
-} from "./session/options.ts";
+export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
 export { tool } from "./tool.ts";
-export { defineMiddleware, type Middleware, type HookContext, type CallUnderReview, type Opinion } from "./middleware/middleware.ts";
+export {
+  defineMiddleware,
+  type Middleware,
+  type HookContext,
+  type CallUnderReview,
+  type Opinion,
+} from "./middleware/middleware.ts";
 export { oneByOne } from "./effects/ask-approval.ts";
 export type { Approve } from "./effects/host.ts";
 export { memoryStore } from "./adapters/store/memory.ts";
@@ -21,7 +20,15 @@ export { jsonlStore } from "./adapters/store/jsonl.ts";
 export { AgentError, type AgentErrorCode, type RunError, type RunErrorCode } from "./core/errors.ts";
 export { StoreError } from "./ports.ts";
 export type * from "./ports.ts";
-export type { SessionEvent, JournalRecord, InputEvent, OutputEvent, NoteEvent, LiveEvent, RunStatus } from "./core/event.ts";
+export type {
+  SessionEvent,
+  JournalRecord,
+  InputEvent,
+  OutputEvent,
+  NoteEvent,
+  LiveEvent,
+  RunStatus,
+} from "./core/event.ts";
 export type {
   Message,
   UserMessage,

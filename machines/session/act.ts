@@ -3,8 +3,8 @@ import { leavesTo, sessionSetup } from "./setup.ts";
 import { asked } from "../../src/core/batch.ts";
 
 export const act = sessionSetup.createStateConfig({
-  entry: "enterAct",
-  exit: "leaveAct",
+  entry: "startAct",
+  exit: "endAct",
   initial: "reviewing",
   states: {
     /** Calls are resolved against the pinned catalogue; the whole chain gives its verdicts. */
@@ -19,7 +19,10 @@ export const act = sessionSetup.createStateConfig({
         input: ({ context }) => ({ id: context.id, answer: context.draft!.answer }),
       },
       on: {
-        "calls.reviewed": { actions: "takeVerdicts" },
+        "calls.reviewed": [
+          { guard: "isAllAllowed", target: "executing", actions: "takeVerdicts" },
+          { actions: "takeVerdicts" },
+        ],
         ...leavesTo("committing"),
       },
     },
@@ -49,10 +52,12 @@ export const act = sessionSetup.createStateConfig({
     /** One actor per call. A cancel asks them to stop and waits: each settles within its grace. */
     executing: {
       entry: "startTools",
-      exit: "stopTools",
       always: { guard: "isSettled", target: "committing" },
       on: {
-        "tool.settled": { guard: "isItsCall", actions: "settleTool" },
+        "tool.settled": [
+          { guard: "isLastCall", target: "committing", actions: "settleTool" },
+          { guard: "isItsCall", actions: "settleTool" },
+        ],
         "cancel.requested": { guard: "concernsThisRun", actions: "cancelTools" },
         "close.requested": { actions: "closeTools" },
         "store.failed": { actions: "holdTools" },

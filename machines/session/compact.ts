@@ -8,13 +8,14 @@ const settlesWith = <const T extends string>(failure: T) =>
   }) as const;
 
 export const compact = sessionSetup.createStateConfig({
-  entry: "enterCompact",
-  exit: "leaveCompact",
+  entry: ["startCompact", "judgePressure"],
+  exit: "endCompact",
   initial: "planning",
   on: leavesTo("#session.receive.deciding"),
   states: {
     planning: {
       always: [
+        { guard: "isPrepared", target: "#session.reason.requesting" },
         { guard: "needsNoCompaction", target: "#session.reason" },
         { guard: "mustElide", target: "projecting" },
         { guard: "mustSummarize", target: "summarizing" },

@@ -55,6 +55,7 @@ export const concernsThisRun = on("cancel.requested", concerns);
 const inLap = (asks: (l: SessionContext["compaction"], s: CompactionSettings, pressure: number) => boolean) =>
   when((c) => asks(c.compaction, c.config.compaction, tokensOf(c.pressure)));
 export const needsNoCompaction = inLap((l) => l.cause === null);
+export const isPrepared = when((c) => c.compaction.cause === null && c.run!.prepared);
 export const isOnlyCompacting = inLap((l) => l.cause === "manual");
 export const mustElide = inLap(lap.mustElide);
 export const mustSummarize = inLap((l, s, pressure) => l.mode === "summarize" && lap.mustCut(l, s, pressure));
@@ -86,6 +87,7 @@ export const isUnreviewed = when((c) => !!c.draft?.answer && proposed(c));
 export const isUndecided = when((c) => !!c.draft?.answer && !proposed(c) && asked(c));
 export const isUnexecuted = when((c) => !!c.draft?.answer && !proposed(c) && !asked(c) && !every(c, "settled"));
 export const isUncommitted = when((c) => !!c.draft?.answer);
+export const isAllAllowed = on("calls.reviewed", (_, e) => e.calls.every((call) => call.verdict === "allow"));
 export const isSettled = when((c) => every(c, "settled"));
 export const mustSuspend = when((c) => {
   const { mode, unanswered } = c.run!.options.approvals;
@@ -94,6 +96,9 @@ export const mustSuspend = when((c) => {
 export const deniesOnSteer = on(
   "input.received",
   (c, e) => e.kind === "prompt" && c.run?.options.approvals.onSteer === "deny-pending",
+);
+export const isLastCall = on("tool.settled", (c, e) =>
+  c.draft!.calls.every((call) => (call.callId === e.callId ? call.stage === "running" : call.stage === "settled")),
 );
 export const isItsCall = on("tool.settled", (c, e) =>
   c.draft!.calls.some((call) => call.callId === e.callId && call.stage === "running"),

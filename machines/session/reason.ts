@@ -2,12 +2,13 @@
 import { leavesTo, sessionSetup } from "./setup.ts";
 
 export const reason = sessionSetup.createStateConfig({
-  entry: "enterReason",
-  exit: "leaveReason",
+  entry: "startReason",
+  exit: "endReason",
   initial: "preparing",
   states: {
     /** Contributions are collected, the catalogue is pinned. */
     preparing: {
+      entry: "openTurn",
       invoke: { src: "prepareRequest", input: ({ context }) => ({ id: context.id }) },
       on: {
         "request.prepared": { target: "requesting", actions: "pinCatalogue" },

@@ -1,7 +1,7 @@
 /** Names for everything the machine can ask, do and start. States refer to these; nothing is written inline. */
-import { fromCallback, sendTo, setup, type CallbackActorLogic, type EventObject } from "xstate";
+import { emit, fromCallback, sendTo, setup, type CallbackActorLogic, type EventObject } from "xstate";
 import type { Call } from "../../src/core/batch.ts";
-import type { InputEvent, Taken } from "../../src/core/event.ts";
+import type { InputEvent, Phase, Taken } from "../../src/core/event.ts";
 import { actionsOf, type Announcement } from "./change.ts";
 import type { SessionContext, SessionInput } from "./context.ts";
 import * as guards from "./guards.ts";
@@ -19,6 +19,9 @@ const slot = <TInput>(name: string): Slot<TInput> =>
   fromCallback<EventObject, TInput>(() => {
     throw new Error(`effect ${name} is not provided: use sessionMachine.provide({ actors: { ${name}: … } })`);
   });
+
+const phase = (what: "started" | "ended", name: Phase) =>
+  emit<SessionContext, any, undefined, any, Announcement>({ type: `phase.${what}`, phase: name });
 
 /** Every effect gets the session's id, and what else it needs from the context. */
 export type EffectInput = { id: string };
@@ -46,6 +49,12 @@ export const sessionSetup = setup({
   /** Every update is an action by its own name. */
   actions: {
     ...actionsOf({ ...receive, ...compact, ...reason, ...act }),
+    startCompact: phase("started", "compact"),
+    endCompact: phase("ended", "compact"),
+    startReason: phase("started", "reason"),
+    endReason: phase("ended", "reason"),
+    startAct: phase("started", "act"),
+    endAct: phase("ended", "act"),
     abortRequest: sendTo("callModel", { type: "abort" }),
   },
   guards,

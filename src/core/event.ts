@@ -94,6 +94,8 @@ export const inputEvents = {
     tools: ids,
     /** Estimated tokens of instructions, contributions and tool schemas. */
     tokens: z.number(),
+    /** Nothing contributes and no tools change: it holds for the rest of the run. */
+    stable: z.boolean().optional(),
   }),
   "model.completed": z.object({
     message: assistantMessage,
@@ -131,7 +133,7 @@ export const inputEvents = {
   "compaction.failed": z.object({ message: z.string() }),
   "stop.reviewed": z.object({ feedback: z.array(z.object({ id: z.string(), parts: z.array(contentPart) })) }),
   "timer.elapsed": z.object({ timer: z.string() }),
-  "store.failed": z.object({ message: z.string() }),
+  "store.failed": z.object({ message: z.string(), /** Somebody else writes now. */ fenced: z.boolean().optional() }),
   "focus.updated": z.object({ patch: z.any() }),
   "memory.updated": z.object({ key: z.string(), value: z.any() }),
   "title.generated": z.object({ title: z.string(), usage: usage.optional() }),

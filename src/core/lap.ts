@@ -7,6 +7,8 @@ const BREAKER = 3;
 export type Compaction = {
   /** What this lap compacts for; null when it need not. */
   cause: "context" | "turns" | "manual" | "overflow" | null;
+  /** What the next lap is asked to compact for. */
+  asked: "manual" | "overflow" | null;
   mode: "summarize" | "discard";
   /** Done in this lap. */
   elided: boolean;
@@ -22,6 +24,7 @@ export type Compaction = {
 
 export const noCompaction = (mode: Compaction["mode"]): Compaction => ({
   cause: null,
+  asked: null,
   mode,
   elided: false,
   cut: false,

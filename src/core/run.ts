@@ -7,6 +7,8 @@ export type Run = {
   options: MachineRunOptions;
   /** Open but not active: suspended, or cut by a crash. Only a request moves it again. */
   parked: boolean;
+  /** What was prepared for a request holds for the next one. */
+  prepared: boolean;
   turns: number;
   costUsd: number;
   /** Answers in a row that were cut by length. */
@@ -25,6 +27,7 @@ export const newRun = (id: string, options: MachineRunOptions): Run => ({
   id,
   options,
   parked: false,
+  prepared: false,
   turns: 0,
   costUsd: 0,
   continuations: 0,

@@ -14,16 +14,15 @@ export const askApproval = effect<{ id: string; calls: readonly Call[] }>(
     const durable = job.host.journal.flush();
     if (durable !== true && !(await durable)) return;
     watchTime(calls, job);
-    const { approve } = job.host.run;
-    if (approve === undefined) return listen(job);
-    const decisions = await askHost(approve, calls, job);
+    const { approve, unanswered } = job.host.run;
+    if (approve === undefined && unanswered !== "deny") return listen(job);
+    const answers = approve === undefined ? [] : await askHost(approve, calls, job);
     if (job.settled) return;
-    const settled = await settleDecisions(job.host, calls, decisions, "approver");
-    const left = calls.filter((call) => !settled.some((d) => d.callId === call.callId));
-    if (left.length === 0 || job.host.run.unanswered !== "deny")
-      job.report({ type: "approval.settled", decisions: settled, answered: true });
-    else job.report({ type: "approval.settled", decisions: [...settled, ...left.map(unanswered)], answered: true });
-    if (left.length && job.host.run.unanswered === "wait") listen(job);
+    const decisions = await settleDecisions(job.host, calls, answers, "approver");
+    const left = calls.filter((call) => !decisions.some((d) => d.callId === call.callId));
+    if (unanswered === "deny") decisions.push(...left.map((call) => denied(call, "No decision was made.")));
+    job.report({ type: "approval.settled", decisions, answered: true });
+    if (left.length && unanswered === "wait") listen(job);
   },
   (error, { calls }) => ({ type: "approval.settled", decisions: calls.map((call) => denied(call, messageOf(error))) }),
 );
@@ -35,7 +34,6 @@ const denied = (call: Call, reason: string): SettledDecision => ({
   by: "user",
   reason,
 });
-const unanswered = (call: Call) => denied(call, "No decision was made.");
 
 /** After `approvalMs` whatever is still undecided times out; decided calls do not care. */
 function watchTime(calls: readonly Call[], job: Job): void {

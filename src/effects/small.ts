@@ -29,7 +29,8 @@ export const prepareRequest = effect<{ id: string }>(
     const contributions = said.join("\n\n");
     host.pinned = { catalogue, contributions };
     const tokens = estimateText(host.instructions) + estimateText(contributions) + catalogue.tokens;
-    job.settle({ type: "request.prepared", catalogue: catalogue.hash, tools: catalogue.names, tokens });
+    const stable = !host.chain.some((m) => m.contribute || typeof m.tools === "function");
+    job.settle({ type: "request.prepared", catalogue: catalogue.hash, tools: catalogue.names, tokens, stable });
   },
   () => ({ type: "request.prepared", catalogue: "", tools: [], tokens: 0 }),
 );

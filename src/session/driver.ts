@@ -69,7 +69,7 @@ export class Driver {
         const isLast = (event: SessionEvent) => isEndOf(runId, event);
         return engine.journal.feed.read({ after, partials: true, isLast, signal });
       },
-      cancel: (runId, reason) => void this.cancel({ runId, ...(reason === undefined ? {} : { reason }) }),
+      cancel: (runId, reason) => this.#cancelQuietly(runId, reason),
     };
   }
 
@@ -77,14 +77,13 @@ export class Driver {
     const engine = this.#engine;
     const { handle, options } = active;
     try {
-      await engine.acquire();
-      engine.run = liveRunOf(engine.parts, handle.id, options, engine.context);
-      engine.useTools(options.tools);
+      await engine.hold();
     } catch (error) {
       this.active = null;
-      await engine.release("idle");
       return handle.refuse(asAgentError(error, engine.id));
     }
+    engine.run = liveRunOf(engine.parts, handle.id, options, engine.context);
+    engine.useTools(options.tools);
     for (const event of inputs) engine.send(event);
     const { signal } = options;
     const ids = inputs.flatMap((e) => (e.type === "input.received" ? [e.id] : []));
@@ -103,7 +102,7 @@ export class Driver {
   }
 
   #obey(signal: AbortSignal, handle: RunHandle): void {
-    const stop = () => void this.cancel({ runId: handle.id, reason: messageOf(signal.reason) });
+    const stop = () => this.#cancelQuietly(handle.id, messageOf(signal.reason));
     signal.addEventListener("abort", stop, { once: true });
     const forget = () => signal.removeEventListener("abort", stop);
     handle.result.then(forget, forget);
@@ -137,7 +136,7 @@ export class Driver {
     await null;
     await engine.journal.finish();
     if (event.type === "run.ended") await this.#tellChain(event);
-    await engine.release(event.type === "run.suspended" ? "suspended" : "idle");
+    await engine.drop();
     engine.useTools(undefined);
     engine.run = engine.idleRun();
     this.active = null;
@@ -163,6 +162,12 @@ export class Driver {
   feed(event: InputEvent): void {
     if (this.active?.early) this.active.early.push(event);
     else this.#engine.send(event);
+  }
+
+  #cancelQuietly(runId: string, reason: string | undefined): void {
+    this.cancel({ runId, ...(reason === undefined ? {} : { reason }) }).catch((error: unknown) =>
+      this.#engine.logger.warn(`Run ${runId} could not be cancelled: ${messageOf(error)}`),
+    );
   }
 
   async cancel(options: { runId?: string; reason?: string; clearInbox?: boolean }): Promise<void> {

@@ -4,11 +4,11 @@ import type { sessionMachine, SessionContext } from "../../machines/session/inde
 import { AgentError } from "../core/errors.ts";
 import type { InputEvent, InputOf, LiveEvent, OutputEvent } from "../core/event.ts";
 import { Transcript } from "../core/transcript.ts";
-import { hosts } from "../effects/effect.ts";
+import { hosts, messageOf } from "../effects/effect.ts";
 import { gatherTools, type Catalogue } from "../effects/catalogue.ts";
 import type { Host, LiveRun } from "../effects/host.ts";
 import type { HookContext } from "../middleware/middleware.ts";
-import type { SessionStatus, Signal, ToolContext, ToolDefinition } from "../ports.ts";
+import type { Lease, SessionStatus, Signal, ToolContext, ToolDefinition } from "../ports.ts";
 import type { Parts } from "./agent.ts";
 import { atRest, SessionFold } from "./fold.ts";
 import { Journal } from "./journal.ts";
@@ -40,6 +40,9 @@ export class Engine implements Host {
   onAnnounce: (event: OutputEvent) => void = () => {};
   actor: SessionActor | null = null;
   #folded: SessionContext | null = null;
+  #holders = 0;
+  #acquiring: Promise<void> | null = null;
+  #dropping: Promise<void> | null = null;
   #runTools: { [name: string]: ToolDefinition } | undefined;
   #catalogue: Catalogue | null = null;
   readonly toolSession: ToolContext["session"];
@@ -92,7 +95,8 @@ export class Engine implements Host {
       [this.transcript, this.ledger],
       this.journal?.feed,
     );
-    journal.onBroken = (error) => this.send({ type: "store.failed", message: error.message });
+    journal.onBroken = (error) =>
+      this.send({ type: "store.failed", message: error.message, ...(error.code === "Fenced" ? { fenced: true } : {}) });
     journal.onIdleNote = (event) => void this.whileHeld(async () => journal.note(event)).catch(() => {});
     return journal;
   }
@@ -149,12 +153,16 @@ export class Engine implements Host {
   async open(event: InputOf<"session.opened">, history?: InputOf<"history.imported">): Promise<void> {
     const { store, clock } = this.parts;
     await store.create(this.id, { at: clock.now(), agent: this.parts.name });
+    this.#holders = 1;
     this.journal.lease = await store.acquire(this.id, this.parts.owner, "if-free");
     this.journal.take(event);
     this.#start(createActor(liveMachine, { ...observing(this.parts), input: { id: this.id, config: event.config } }));
     if (history) this.send(history);
-    await this.#flushOrThrow();
-    await this.release("idle");
+    try {
+      await this.#flushOrThrow();
+    } finally {
+      await this.drop();
+    }
   }
 
   /** Folds the journal; starts nothing, holds no lease. */
@@ -185,56 +193,73 @@ export class Engine implements Host {
 
   /* ------------------------------------------------------------ the lease */
 
-  /** Takes the lease, catches up with what other processes wrote, and wakes the machine. */
-  async acquire(): Promise<void> {
-    if (this.journal.lease) return;
-    const lease = await this.#lease();
-    if (lease.head !== this.journal.head - this.journal.backlog) await this.load(await this.parts.fold(this.id));
-    this.journal.lease = lease;
-    if (!this.actor) {
-      const context = this.state;
-      const snapshot = atRest(liveMachine, context);
-      this.#start(createActor(liveMachine, { ...observing(this.parts), snapshot, input: undefined as never }));
-      this.#folded = null;
-      this.pinned = { catalogue: this.catalogue(), contributions: "" };
-      this.send({
-        type: "session.resumed",
-        config: this.parts.config,
-        drift: driftOf(this.ledger, { tools: this.catalogue().names, instructions: this.parts.instructions }),
-      });
-    }
-    await this.journal.retry();
-    await this.takeSignals();
-  }
-
-  async #lease() {
+  /**
+   * Takes the lease, catches up with what other processes wrote, and wakes the machine. Several may hold at once; the
+   * lease goes with the last `drop`. @throws AgentError `busy`, and whatever keeps the journal from being opened
+   */
+  async hold(): Promise<void> {
+    this.#holders++;
     try {
-      return await this.parts.store.acquire(this.id, this.parts.owner, "if-free");
+      await this.#dropping;
+      if (!this.journal.lease) await (this.#acquiring ??= this.#acquire().finally(() => (this.#acquiring = null)));
     } catch (error) {
+      this.#holders--;
       throw asAgentError(error, this.id);
     }
   }
 
-  async release(status: SessionStatus): Promise<void> {
-    const { lease } = this.journal;
-    if (!lease) return;
-    this.journal.lease = null;
+  async #acquire(): Promise<void> {
+    const lease = await this.parts.store.acquire(this.id, this.parts.owner, "if-free");
     try {
-      await this.parts.store.release(lease, { status });
+      if (lease.head !== this.journal.head - this.journal.backlog) await this.load(await this.parts.fold(this.id));
+      this.journal.lease = lease;
+      if (!this.actor) this.#resume();
+      await this.journal.retry();
+      await this.takeSignals();
     } catch (error) {
-      this.logger.warn(`The lease of ${this.id} could not be released: ${String(error)}`);
+      this.journal.lease = null;
+      await this.parts.store.release(lease, { status: "idle" });
+      throw error;
     }
   }
 
-  /** Does something that writes while no run is active, and leaves the lease as it was found. */
+  #resume(): void {
+    const snapshot = atRest(liveMachine, this.state);
+    this.#start(createActor(liveMachine, { ...observing(this.parts), snapshot, input: undefined as never }));
+    this.#folded = null;
+    this.pinned = { catalogue: this.catalogue(), contributions: "" };
+    const drift = driftOf(this.ledger, { tools: this.pinned.catalogue.names, instructions: this.parts.instructions });
+    this.send({ type: "session.resumed", config: this.parts.config, drift });
+  }
+
+  /** Gives up one hold; the last one gives the lease back, with the status the session has then. */
+  async drop(): Promise<void> {
+    this.#holders--;
+    const { lease } = this.journal;
+    if (this.#holders > 0 || !lease) return;
+    this.journal.lease = null;
+    const status = this.path === "closed" ? "closed" : this.state.run ? "suspended" : "idle";
+    this.#dropping = this.#release(lease, status);
+    await this.#dropping;
+    this.#dropping = null;
+  }
+
+  async #release(lease: Lease, status: SessionStatus): Promise<void> {
+    try {
+      await this.parts.store.release(lease, { status });
+    } catch (error) {
+      this.logger.warn(`The lease of ${this.id} could not be released: ${messageOf(error)}`);
+    }
+  }
+
+  /** Does something that writes, beside a run or without one; durable when it resolves. */
   async whileHeld(work: () => Promise<void> | void): Promise<void> {
-    if (this.journal.lease) return void (await work());
-    await this.acquire();
+    await this.hold();
     try {
       await work();
       await this.#flushOrThrow();
     } finally {
-      if (this.isIdle) await this.release(this.state.run ? "suspended" : "idle");
+      await this.drop();
     }
   }
 

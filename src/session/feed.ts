@@ -20,6 +20,7 @@ export class Feed {
   head = 0;
   readonly #readers = new Set<Reader>();
   readonly #readBack: ReadBack;
+  #ended = false;
 
   constructor(readBack: ReadBack) {
     this.#readBack = readBack;
@@ -44,13 +45,11 @@ export class Feed {
 
   async *#drain(reader: Reader, options: ReaderOptions): AsyncGenerator<SessionEvent, void, void> {
     try {
-      if (options.signal?.aborted) return;
-      while (true) {
+      while (!options.signal?.aborted) {
         for (let event = reader.shift(); event; event = reader.shift()) {
           yield event;
           if (options.isLast?.(event)) return;
         }
-        if (reader.ended) return;
         if (reader.lastSeq < this.head) {
           for await (const chunk of this.#readBack(reader.lastSeq))
             for (const record of chunk) {
@@ -61,6 +60,7 @@ export class Feed {
             }
           continue;
         }
+        if (reader.ended || this.#ended) return;
         reader.goLive();
         await reader.more();
       }
@@ -77,6 +77,7 @@ export class Feed {
 
   /** Ends every reader: the session is over. */
   end(): void {
+    this.#ended = true;
     for (const reader of this.#readers) reader.end();
   }
 }

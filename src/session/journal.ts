@@ -23,7 +23,7 @@ export class Journal implements Writer {
   lease: Lease | null = null;
   /** The store refuses to write; everything since is kept, in order. */
   broken: StoreError | null = null;
-  /** Called when a write fails, once until `retry`. */
+  /** Called when a write fails, and at every barrier until `retry`. */
   onBroken: (error: StoreError) => void = () => {};
   /** Hears each input as it is recorded. */
   onTake: ((event: InputEvent) => void) | null = null;
@@ -113,13 +113,22 @@ export class Journal implements Writer {
     this.#scheduled = true;
     queueMicrotask(() => {
       this.#scheduled = false;
-      if (this.lease) void this.flush();
+      if (this.lease) void this.#write();
     });
   }
 
-  /** Writes everything so far in one write, then shows it. False when it could not be written. */
+  /**
+   * The barrier: everything so far is written in one write, then shown. False when it could not be; the machine hears of
+   * it each time, since whatever stood behind the barrier must not begin.
+   */
   flush(): boolean | Promise<boolean> {
-    if (this.#writing) return this.#writing.then(() => this.flush());
+    if (!this.broken || this.#writing) return this.#write();
+    this.onBroken(this.broken);
+    return false;
+  }
+
+  #write(): boolean | Promise<boolean> {
+    if (this.#writing) return this.#writing.then(() => this.#write());
     if (this.broken) return false;
     if (this.#unwritten.length === 0) return true;
     if (!this.lease) return false;
@@ -164,7 +173,7 @@ export class Journal implements Writer {
   /** Tries a broken store again: what was kept is written first. */
   retry(): boolean | Promise<boolean> {
     this.broken = null;
-    return this.flush();
+    return this.#write();
   }
 
   /** The last flush of a run: tried even when broken. If it fails, readers still learn how the run ended. */

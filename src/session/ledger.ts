@@ -1,4 +1,5 @@
 /** What a journal says besides the conversation: usage, memory, titles, how runs ended. One fold, any length. */
+import { produce } from "immer";
 import type { JournalRecord, OutputOf } from "../core/event.ts";
 import type { Json } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
@@ -11,7 +12,8 @@ export type UsageReport = { total: Usage; requests: number; byPurpose: { turn: U
 const noUsage = (): UsageReport => ({ total: {}, requests: 0, byPurpose: { turn: {}, summary: {}, title: {} } });
 
 export class Ledger implements Fold {
-  readonly memory = new Map<string, Json>();
+  /** Working memory; a new object with each change, so that whoever reads it keeps what it read. */
+  memory: { readonly [key: string]: Json } = {};
   title: string | undefined;
   opened: Extract<JournalRecord, { type: "session.opened" }> | undefined;
   /** Options of the newest run, and how it ended. */
@@ -69,8 +71,10 @@ export class Ledger implements Fold {
         return;
       }
       case "memory.updated":
-        if (r.value === undefined || r.value === null) this.memory.delete(r.key);
-        else this.memory.set(r.key, r.value as Json);
+        this.memory = produce(this.memory, (memory: { [key: string]: Json }) => {
+          if (r.value === undefined || r.value === null) delete memory[r.key];
+          else memory[r.key] = r.value as Json;
+        });
         return;
       case "run.ended":
         if (this.run?.id === r.runId) this.run.ended = r;

@@ -187,8 +187,8 @@ export class Session {
 
   /** Working memory that is written to the journal: JSON values by key; setting `null` removes one. */
   readonly memory = {
-    get: (key: string): Json | undefined => this.#engine.ledger.memory.get(key),
-    entries: (): [string, Json][] => [...this.#engine.ledger.memory],
+    get: (key: string): Json | undefined => this.#engine.ledger.memory[key],
+    entries: (): [string, Json][] => Object.entries(this.#engine.ledger.memory),
     set: (key: string, value: Json): Promise<void> =>
       this.#engine.whileHeld(() => this.#engine.send({ type: "memory.updated", key, value })),
   };
@@ -263,8 +263,6 @@ export class Session {
     } catch (error) {
       engine.logger.warn(`Closing ${this.id} was not recorded: ${messageOf(error)}`);
     }
-    await engine.journal.flush();
-    await engine.release("closed");
     engine.journal.feed.end();
     engine.actor?.stop();
   }

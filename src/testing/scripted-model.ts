@@ -37,7 +37,10 @@ export type ScriptedModel = ModelPort & {
 };
 
 /** Makes a scripted model. A request past the script fails as `fatal` with a sentence that names it. */
-export function scriptedModel(script: Script, options: { id?: string; window?: number; priced?: boolean } = {}): ScriptedModel {
+export function scriptedModel(
+  script: Script,
+  options: { id?: string; window?: number; priced?: boolean } = {},
+): ScriptedModel {
   const requests: ModelRequest[] = [];
   let next = 0;
   const answerTo = (request: ModelRequest) => {
@@ -66,7 +69,10 @@ export function scriptedModel(script: Script, options: { id?: string; window?: n
   };
 }
 
-async function* play(answer: Exclude<ScriptedAnswer, string>, signal: AbortSignal): AsyncGenerator<ModelChunk, void, void> {
+async function* play(
+  answer: Exclude<ScriptedAnswer, string>,
+  signal: AbortSignal,
+): AsyncGenerator<ModelChunk, void, void> {
   if (answer.after) await answer.after;
   if (answer.thinking !== undefined) yield { type: "thinking", delta: answer.thinking };
   const pieces = answer.text === undefined ? [] : typeof answer.text === "string" ? [answer.text] : answer.text;
@@ -78,5 +84,6 @@ async function* play(answer: Exclude<ScriptedAnswer, string>, signal: AbortSigna
   if (answer.hangs) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   if (answer.usage) yield { type: "usage", usage: answer.usage };
   if (answer.fails) yield { type: "failed", failure: { message: "scripted", ...answer.fails } };
-  else if (!answer.cut && !answer.hangs) yield { type: "finish", reason: answer.finish ?? (answer.calls?.length ? "tool-calls" : "stop") };
+  else if (!answer.cut && !answer.hangs)
+    yield { type: "finish", reason: answer.finish ?? (answer.calls?.length ? "tool-calls" : "stop") };
 }

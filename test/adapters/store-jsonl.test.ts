@@ -362,10 +362,11 @@ describe("journals from elsewhere", () => {
 });
 
 describe("leases of others", () => {
-  const holder = (change: object) => {
+  const holder = (change: object, stage = " ") => {
     mkdirSync(file("s1.state"), { recursive: true });
     writeFileSync(file("s1_001.jsonl"), "");
-    writeFileSync(file("s1.state/lease-4"), JSON.stringify({ owner: "x", epoch: 4, ...thisProcess(), ...change }));
+    const content = JSON.stringify({ owner: "x", epoch: 4, ...thisProcess(), ...change });
+    writeFileSync(file("s1.state/lease-4"), stage + content);
   };
 
   test.skipIf(process.platform === "win32")("a reused pid is not mistaken for the holder", async () => {
@@ -375,9 +376,10 @@ describe("leases of others", () => {
 
   test.each([
     ["a process that is gone", { pid: 2 ** 22 + 1 }],
+    ["a process that died over taking it", { pid: 2 ** 22 + 1 }, "-"],
     ["a process from before the machine was restarted", { startedAt: "00000000-0000:77" }],
-  ])("a lease of a dead holder is free: %s", async (_, change) => {
-    holder(change);
+  ] as [string, object, string?][])("a lease of a dead holder is free: %s", async (_, change, stage = " ") => {
+    holder(change, stage);
     expect(await open().info("s1")).toMatchObject({ status: "interrupted" });
     expect(await open().acquire("s1", "o", "if-free")).toMatchObject({ epoch: 5 });
   });
@@ -390,6 +392,14 @@ describe("leases of others", () => {
     const store = open();
     expect(await codeOf(() => store.acquire("s1", "o", "if-free"))).toBe("LeaseHeld");
     expect(await store.acquire("s1", "o", "takeover")).toMatchObject({ epoch: 5, head: 0 });
+  });
+
+  test("a takeover lets another process finish taking the lease first", async () => {
+    holder({}, "-");
+    const lease = open().acquire("s1", "o", "takeover");
+    expect(lease).toBeInstanceOf(Promise);
+    holder({}, " ");
+    expect(await lease).toMatchObject({ epoch: 5 });
   });
 
   test("a lease file that a power cut emptied belongs to nobody", async () => {

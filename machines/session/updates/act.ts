@@ -7,9 +7,6 @@ import type { Change, Update } from "../change.ts";
 import type { Draft, SessionContext } from "../context.ts";
 import { cancelRun, closeSession, failStore } from "./receive.ts";
 
-export const enterAct: Update = () => ({ announce: [{ type: "phase.started", phase: "act" }] });
-export const leaveAct: Update = () => ({ announce: [{ type: "phase.ended", phase: "act" }] });
-
 const withCalls = (draft: Draft, change: (call: batch.Call) => batch.Call): Draft => ({
   ...draft,
   calls: draft.calls.map(change),
@@ -17,7 +14,7 @@ const withCalls = (draft: Draft, change: (call: batch.Call) => batch.Call): Draf
 const running = (draft: Draft | null) => draft?.calls.filter((call) => call.stage === "running") ?? [];
 const requests = (c: SessionContext) => batch.asked(c.draft!.calls).map(batch.requestOf);
 
-/** Verdicts of the whole chain. */
+/** Verdicts of the whole chain. What needs no decision, and waits for none, starts. */
 export const takeVerdicts: Update<InputOf<"calls.reviewed">> = (c, e) => {
   const verdicts = new Map(e.calls.map((v) => [v.callId, v]));
   const nobody = c.run!.options.approvals.mode === "deny";
@@ -25,7 +22,7 @@ export const takeVerdicts: Update<InputOf<"calls.reviewed">> = (c, e) => {
     const verdict = verdicts.get(call.callId);
     return verdict && call.stage === "proposed" ? batch.judge(call, verdict, e.seq, nobody) : call;
   });
-  return { set: { draft } };
+  return batch.asked(draft.calls).length ? { set: { draft } } : startIn(c, draft);
 };
 
 export const announceAsks: Update = (c) => ({ announce: [{ type: "approval.requested", requests: requests(c) }] });
@@ -49,7 +46,8 @@ export const suspendRun: Update = (c) => ({
 });
 
 /** Starts what may start. */
-export const startTools: Update = (c) => startIn(c, c.draft!);
+export const startTools: Update = (c) =>
+  batch.startable(c.draft!.calls, c.config.limits.toolConcurrency).length ? startIn(c, c.draft!) : {};
 
 function startIn(c: SessionContext, draft: Draft): Change {
   const start = batch.startable(draft.calls, c.config.limits.toolConcurrency);
@@ -70,20 +68,17 @@ export const settleTool: Update<InputOf<"tool.settled">> = (c, e) => {
   return { ...change, set: { ...change.set, pressure: grown(c.pressure, estimateParts(e.output)) }, stop: [done] };
 };
 
-/** Leaves no actor behind: what still runs is let go. */
-export const stopTools: Update = (c) => ({ stop: running(c.draft) });
-
 /** What has not started will not; what runs is asked to stop, and settles by itself within its grace. */
 const interrupt =
-  (flag: Update<any>, stops: boolean): Update =>
+  (flag: Update<any>): Update =>
   (c, e) => ({
     set: { ...flag(c, e).set, draft: withCalls(c.draft!, (call) => batch.dropUnstarted(call, e.seq)) },
-    abort: stops ? running(c.draft) : [],
+    // A journal that cannot be written lets what runs finish; one that belongs to another writer does not.
+    abort: e.type === "store.failed" && !e.fenced ? [] : running(c.draft),
   });
-export const cancelTools = interrupt(cancelRun, true);
-export const closeTools = interrupt(closeSession, true);
-/** The journal cannot be written: what runs may finish, nothing more starts. */
-export const holdTools = interrupt(failStore, false);
+export const cancelTools = interrupt(cancelRun);
+export const closeTools = interrupt(closeSession);
+export const holdTools = interrupt(failStore);
 
 /** The one record that makes the answer and every result visible, in call order. */
 export const commitExchange: Update = (c, e) => {
@@ -107,12 +102,13 @@ export const commitExchange: Update = (c, e) => {
 
 /** The journal was opened again: constants may be new, and whatever ran when it stopped has an outcome nobody saw. */
 export const recover: Update<InputOf<"session.resumed">> = (c, e) => ({
+  stop: running(c.draft),
   set: {
     config: e.config,
     closing: false,
     ending: null,
     run: c.run && { ...c.run, parked: true },
     draft: c.draft && withCalls({ ...c.draft, answered: false }, (call) => batch.recover(call, e.seq)),
-    compaction: { ...c.compaction, cause: null, mode: e.config.compaction.mode },
+    compaction: { ...c.compaction, asked: null, mode: e.config.compaction.mode },
   },
 });

@@ -8,27 +8,22 @@ import type { SessionContext } from "../context.ts";
 
 const lap = (c: SessionContext, patch: Partial<Compaction>) => ({ compaction: { ...c.compaction, ...patch } });
 
-/** Enters the phase. Why this lap would compact is decided here, once. */
-export const enterCompact: Update = (c) => {
-  const announce = [{ type: "phase.started" as const, phase: "compact" as const }];
-  if (c.compaction.cause) return { announce };
-  const cause = causeOf(c.compaction, c.config.compaction, tokensOf(c.pressure));
-  return cause ? { set: lap(c, { cause, elided: false, cut: false }), announce } : { announce };
+/** Why this lap compacts, if it does, is decided here, once. */
+export const judgePressure: Update = (c) => {
+  const { asked } = c.compaction;
+  const cause = asked ?? causeOf(c.compaction, c.config.compaction, tokensOf(c.pressure));
+  if (cause === null && c.compaction.cause === null) return {};
+  const mode = asked === "manual" ? c.compaction.mode : c.config.compaction.mode;
+  return { set: lap(c, { cause, mode, asked: null, elided: asked === "manual", cut: false }) };
 };
 
-/** Leaves the phase; the next lap judges anew. */
-export const leaveCompact: Update = (c) => ({
-  ...(c.compaction.cause === null ? {} : { set: lap(c, { cause: null }) }),
-  announce: [{ type: "phase.ended", phase: "compact" }],
-});
-
 export const requestCompaction: Update<InputOf<"compaction.requested">> = (c, e) => ({
-  set: lap(c, { cause: "manual", mode: e.mode ?? c.config.compaction.mode, elided: true, cut: false }),
+  set: lap(c, { asked: "manual", mode: e.mode ?? c.config.compaction.mode }),
 });
 
 /** "Prompt too long": compact for it and come back to the same turn. */
 export const answerOverflow: Update<InputOf<"model.failed">> = (c) => ({
-  set: lap(c, { cause: "overflow", overflows: c.compaction.overflows + 1, elided: false, cut: false, failures: 0 }),
+  set: lap(c, { asked: "overflow", overflows: c.compaction.overflows + 1, failures: 0 }),
 });
 
 const started =

@@ -21,10 +21,9 @@ const newDraft = (turn: number): Draft => ({
   answered: false,
 });
 
-/** Enters the phase. A new turn takes what waits in the inbox; a turn that is tried again takes nothing. */
-export const enterReason: Update = (c) => {
-  const phase: Announcement = { type: "phase.started", phase: "reason" };
-  if (c.draft) return { announce: [phase] };
+/** Opens a turn, unless one is tried again. A new turn takes what waits in the inbox. */
+export const openTurn: Update = (c) => {
+  if (c.draft) return {};
   const run = c.run!;
   const taken = c.inbox.filter((i) => mayTake(i, run.id));
   const turn = c.turn + 1;
@@ -41,21 +40,30 @@ export const enterReason: Update = (c) => {
       pressure: grown(c.pressure, tokensIn(taken)),
       compaction: { ...c.compaction, turnsSince: c.compaction.turnsSince + 1, overflows: 0 },
     },
-    announce: [phase, started],
+    announce: [started],
   };
 };
 
-export const leaveReason: Update = () => ({ announce: [{ type: "phase.ended", phase: "reason" }] });
+export const pinCatalogue: Update<InputOf<"request.prepared">> = (c, e) => ({
+  set: { pressure: { ...c.pressure, base: e.tokens }, run: { ...c.run!, prepared: e.stable === true } },
+});
 
-export const pinCatalogue: Update<InputOf<"request.prepared">> = (c, e) =>
-  e.tokens === c.pressure.base ? {} : { set: { pressure: { ...c.pressure, base: e.tokens } } };
-
-/** One request goes out. What the attempt before it had shown goes along. */
-export const startAttempt: Update = (c) => {
-  const draft = { ...c.draft!, attempt: c.draft!.attempt + 1 };
-  const started: OutputOf<"attempt.started"> = { type: "attempt.started", turn: draft.turn, attempt: draft.attempt };
-  if (draft.failed) started.retried = draft.failed;
-  return { set: { draft: { ...draft, failed: 0 } }, announce: [started] };
+/** One request goes out, in a new turn unless one is open. What the attempt before it had shown goes along. */
+export const startAttempt: Update = (c, e) => {
+  const opened = openTurn(c, e);
+  const before = opened.set?.draft ?? c.draft!;
+  const { turn, failed: retried } = before;
+  const attempt = before.attempt + 1;
+  const started: OutputOf<"attempt.started"> = {
+    type: "attempt.started",
+    turn,
+    attempt,
+    ...(retried ? { retried } : {}),
+  };
+  return {
+    set: { ...opened.set, draft: { ...before, attempt, failed: 0 } },
+    announce: [...(opened.announce ?? []), started],
+  };
 };
 
 /** The answer is accepted. Until its commit nobody but this turn sees it. */

@@ -42,7 +42,7 @@ export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
     const ending = e.cancelled ? cancelled(e.cancelled.reason) : null;
     return { set: { run: newRun(e.runId, e.options), ending }, announce: [started] };
   }
-  const run = { ...c.run, parked: false };
+  const run = { ...c.run, parked: false, prepared: false };
   if (e.continued) return { set: { run: { ...run, options: { ...e.options, maxTurns: c.run.options.maxTurns } } } };
   const next = { runId: e.runId, options: e.options, inputs: e.inputs ?? [] };
   return { set: { run, ending: { ...cancelled("interrupted"), next } } };

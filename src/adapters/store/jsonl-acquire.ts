@@ -69,7 +69,7 @@ export async function openAfterReading(opening: Opening, warn: (message: string)
 function openAtLastSegment(opening: Opening): { writer: JournalWriter; end: JournalEnd } {
   const { paths, lease } = opening;
   try {
-    if (lease.fencedLive) detachSegments(paths, lastWritten(paths));
+    if (lease.fencedLive) detachSegments(paths, lastWritten(paths), lease);
     const segment = lastWritten(paths);
     const side = readSideFile(paths.state);
     const end = { segment, size: 0, head: 0, facts: firstFacts(paths, side?.side.facts) };

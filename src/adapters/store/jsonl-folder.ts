@@ -83,7 +83,7 @@ export class SessionFolder {
    */
   async delete(id: string): Promise<void> {
     const paths = this.require(id);
-    const lease = takeLease(paths.state, id, "its deletion", "if-free")!;
+    const lease = takeLease(paths.state, id, "its deletion", "if-free", false)!;
     try {
       for (const segment of (await segmentsOf(paths, id)).reverse()) if (segment > 1) remove(paths.segment(segment));
       rmSync(paths.files, { recursive: true, force: true });

@@ -68,8 +68,8 @@ function parseHolder(text: string): Holder | undefined {
 }
 
 /**
- * Enters the lease for this process. `if-free` leaves a living holder alone. `undefined`: another living process is just
- * entering it; look again in a moment.
+ * Enters the lease for this process. `if-free` leaves a living holder alone. `undefined`, only where `patient`: another
+ * living process is just entering it; look again in a moment.
  * @throws StoreError `LeaseHeld`
  */
 export function takeLease(
@@ -77,13 +77,14 @@ export function takeLease(
   id: string,
   owner: string,
   mode: "if-free" | "takeover",
+  patient: boolean,
 ): TakenLease | undefined {
   makeFolder(state);
   for (;;) {
     const before = rulingLease(state);
     const alive = before.holder !== undefined && !before.dead;
     if (alive && mode === "if-free") throw leaseHeld(id, before.holder!.owner, before.holder!);
-    if (alive && !before.ready) return undefined;
+    if (alive && !before.ready && patient) return undefined;
     const epoch = before.epoch + 1;
     const fd = placeLease(state, { owner, ...thisProcess(), epoch });
     if (fd === undefined) continue;

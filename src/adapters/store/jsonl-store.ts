@@ -73,9 +73,7 @@ export class JsonlStore implements Store {
   }
 
   acquire(id: string, owner: string, mode: "if-free" | "takeover"): Lease | Promise<Lease> {
-    const paths = this.#require(id);
-    const lease = guarded(paths.state, "take the lease in", () => takeLease(paths.state, id, owner, mode));
-    return lease ? this.#open({ id, owner, paths, lease, fsync: this.#fsync }) : this.#wait(id, owner, mode);
+    return this.#take(id, owner, mode, true) ?? this.#wait(id, owner, mode);
   }
 
   append(lease: Lease, records: readonly JournalRecord[], options?: Parameters<Store["append"]>[2]): Lease {
@@ -188,8 +186,7 @@ export class JsonlStore implements Store {
   }
 
   async delete(id: string): Promise<void> {
-    const { root } = this.#folder;
-    await guardedAsync(root, `delete session ${id} in`, () => this.#folder.delete(id));
+    await guardedAsync(this.#folder.root, `delete session ${id} in`, () => this.#folder.delete(id));
     this.#known.delete(id);
     this.#ring(id);
   }
@@ -229,15 +226,19 @@ export class JsonlStore implements Store {
     );
   }
 
-  /** Another process is in the middle of taking the lease, which takes it a few milliseconds. */
+  #take(id: string, owner: string, mode: "if-free" | "takeover", patient: boolean) {
+    const paths = this.#require(id);
+    const lease = guarded(paths.state, "take the lease in", () => takeLease(paths.state, id, owner, mode, patient));
+    return lease && this.#open({ id, owner, paths, lease, fsync: this.#fsync });
+  }
+
+  /** Another process is in the middle of taking the lease, which takes it a few milliseconds unless it hangs. */
   async #wait(id: string, owner: string, mode: "if-free" | "takeover"): Promise<Lease> {
-    for (let waited = 0; waited < ENTERING_MS; waited += 5) {
+    for (let waited = 0; ; waited += 5) {
       await setTimeout(5);
-      const paths = this.#require(id);
-      const lease = guarded(paths.state, "take the lease in", () => takeLease(paths.state, id, owner, mode));
-      if (lease) return this.#open({ id, owner, paths, lease, fsync: this.#fsync });
+      const lease = this.#take(id, owner, mode, waited < ENTERING_MS);
+      if (lease) return lease;
     }
-    throw new StoreError("StoreUnavailable", `session ${id} is being opened by a process that does not go on`);
   }
 
   #require(id: string): SessionPaths {

@@ -261,11 +261,12 @@ export class JournalWriter {
  * Gives the end of a journal to new files of the same name and content, so that a former holder who is just about to
  * write still writes to the old ones, which nobody reads.
  */
-export function detachSegments(paths: SessionPaths, last: number): void {
+export function detachSegments(paths: SessionPaths, last: number, lease: TakenLease): void {
   const copy = temporaryName(join(paths.state, "segment"));
   for (const path of [paths.segment(last), paths.segment(last + 1)]) {
     if (!existsSync(path)) continue;
     copyFileSync(path, copy, constants.COPYFILE_FICLONE);
-    renameSync(copy, path);
+    // Somebody who lost patience with us may have done this already, and be writing.
+    if (stillHeld(lease)) renameSync(copy, path);
   }
 }

@@ -1,0 +1,77 @@
+/** The package as a user has it: an agent, its session, and a model port that needs no time. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import {
+  createAgent,
+  jsonlStore,
+  memoryStore,
+  tool,
+  type ModelPort,
+  type Session,
+  type Store,
+} from "../../../src/index.ts";
+import { INSTRUCTIONS, PROMPT, TOOL, WORD, type Script, type StampArgs } from "../script.ts";
+import type { Conversation, Host, HostOptions, Row } from "./row.ts";
+
+export const rcraInMemory: Row = (script, options) => host(script, memoryStore(), options);
+
+/** Journals go to a temporary folder, with the store's defaults: written at once, not flushed to the disk. */
+export const rcraJsonl: Row = (script, options) => {
+  const folder = mkdtempSync(join(tmpdir(), "rcra-bench-"));
+  return host(script, jsonlStore(folder), options, () => rmSync(folder, { recursive: true, force: true }));
+};
+
+function host(script: Script, store: Store, options: HostOptions = {}, cleanUp: () => void = () => {}): Host {
+  const agent = createAgent({
+    model: modelOf(script),
+    instructions: INSTRUCTIONS,
+    tools: {
+      [TOOL]: tool({
+        description: "Stamps a turn.",
+        input: z.object({ turn: z.number(), place: z.number(), note: z.string() }),
+        readOnly: true,
+        execute: (args: StampArgs) => script.stamp(args),
+      }),
+    },
+    store,
+    limits: { maxTurns: -1, ...options },
+  });
+  return {
+    open: async () => conversation(script, await agent.createSession()),
+    async close() {
+      await store.close?.();
+      cleanUp();
+    },
+  };
+}
+
+const modelOf = (script: Script): ModelPort => ({
+  id: "script",
+  async *stream() {
+    const { calls, words } = script.next();
+    for (const { id, name, args } of calls)
+      yield { type: "tool-call", key: id, wireId: id, name, delta: JSON.stringify(args) };
+    for (let i = 0; i < words; i++) yield { type: "text", delta: WORD };
+    yield { type: "finish", reason: calls.length > 0 ? "tool-calls" : "stop" };
+  },
+});
+
+const conversation = (script: Script, session: Session): Conversation => ({
+  async run() {
+    await session.run(PROMPT).unwrap();
+  },
+  async watch() {
+    const run = session.run(PROMPT);
+    let handed = 0;
+    for await (const event of run) {
+      if (event.type !== "part.delta" || event.kind !== "text") continue;
+      handed++;
+      script.hear(event.delta);
+    }
+    await run.unwrap();
+    return handed;
+  },
+  snapshot: () => JSON.stringify({ snapshot: session.actor.getPersistedSnapshot(), messages: session.messages() }),
+});

@@ -1,0 +1,124 @@
+/** What holds of every session, whatever happened to it. Each check throws with a sentence. */
+import { expect } from "vitest";
+import { callsOf, type Message } from "../../src/core/message.ts";
+import type { JournalRecord, OutputEvent, SessionEvent } from "../../src/core/event.ts";
+import { pairingFault } from "../../src/core/pairing.ts";
+import { Transcript } from "../../src/core/transcript.ts";
+import { SessionFold } from "../../src/session/fold.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { ModelRequest } from "../../src/ports.ts";
+
+/** A journal by itself: dense, one ending per run, one result per call, a valid history at every record. */
+export function checkJournal(records: readonly JournalRecord[]): void {
+  expect(records.map((r) => r.seq)).toEqual(records.map((_, i) => i + 1));
+  checkRuns(records);
+  checkExchanges(records);
+  checkPrefixes(records);
+}
+
+function checkRuns(records: readonly JournalRecord[]): void {
+  const seen = new Set<string>();
+  let open: string | undefined;
+  for (const r of records)
+    if (r.type === "run.started") {
+      expect(open, `run ${r.runId} starts while another is open`).toBeUndefined();
+      expect(seen, `run ${r.runId} starts twice`).not.toContain(r.runId);
+      seen.add((open = r.runId));
+    } else if (r.type === "run.ended") {
+      expect(r.runId, "the run that ends is the open one").toBe(open);
+      open = undefined;
+    }
+}
+
+function checkExchanges(records: readonly JournalRecord[]): void {
+  const started = new Set<string>();
+  const results = new Set<string>();
+  const answers = new Set<number>();
+  for (const r of records) {
+    if (r.type === "tool.started") started.add(r.callId);
+    if (r.type !== "exchange.committed") continue;
+    const answer = records[r.message - 1];
+    expect(answer?.type, "a commit names its answer").toBe("model.completed");
+    if (answer?.type !== "model.completed") continue;
+    expect(answers, "an answer is committed once").not.toContain(answer.seq);
+    answers.add(answer.seq);
+    const calls = callsOf(answer.message.parts).map((c) => c.callId);
+    expect(
+      r.results.map((one) => one.callId),
+      "one result per call, in call order",
+    ).toEqual(calls);
+    for (const one of r.results) {
+      expect(results, `call ${one.callId} has one result`).not.toContain(one.callId);
+      results.add(one.callId);
+    }
+  }
+  const isOpen = records.findLast((r) => r.type === "run.started" || r.type === "run.ended")?.type === "run.started";
+  if (!isOpen) expect([...started].filter((id) => !results.has(id))).toEqual([]);
+}
+
+/** A reader who stops at any record has a history that a provider accepts. */
+function checkPrefixes(records: readonly JournalRecord[]): void {
+  const transcript = new Transcript();
+  let length = 0;
+  for (const record of records) {
+    transcript.append(record);
+    if (transcript.entries.length === length) continue;
+    length = transcript.entries.length;
+    expect(pairingFault(transcript.messages())).toBeUndefined();
+    expect(pairingFault(transcript.view)).toBeUndefined();
+  }
+}
+
+const bare = (record: JournalRecord): unknown => {
+  const { v: _v, seq: _seq, at: _at, dir: _dir, turn: _turn, attempt: _attempt, runId: _run, ...rest } = record as any;
+  return rest;
+};
+
+/** The fold of a journal is the live session: transcript, view, machine; and it announces what was announced. */
+export function checkFold(records: readonly JournalRecord[], session: Session): void {
+  const fold = new SessionFold();
+  const announced: OutputEvent[] = [];
+  fold.onAnnounce = (event) => announced.push(event);
+  for (const record of records) fold.append(record);
+  expect(fold.transcript.messages()).toEqual(session.messages());
+  expect(fold.transcript.view).toEqual(session.view());
+  expect(fold.ledger.usage).toEqual(session.usage());
+  expect([...fold.ledger.memory]).toEqual(session.memory.entries());
+  const live = session.actor.getSnapshot();
+  if (live) {
+    expect(fold.context).toEqual(live.context);
+    expect(fold.state).toEqual(live.value);
+  }
+  expect(announced.map((event) => bare(event as never))).toEqual(records.filter((r) => r.dir === "out").map(bare));
+  fold.stop();
+}
+
+/** What the model saw: valid histories; each is the beginning of the next, unless a compaction came between. */
+export function checkRequests(requests: readonly ModelRequest[], compacted: boolean): void {
+  for (const { messages } of requests) expect(pairingFault(messages)).toBeUndefined();
+  if (compacted) return;
+  const turns = requests.filter((r) => r.purpose === "turn");
+  for (const [i, later] of turns.entries()) {
+    const before = turns[i - 1];
+    if (!before || before.sessionId !== later.sessionId) continue;
+    expect(later.messages.slice(0, before.messages.length)).toEqual(before.messages as Message[]);
+  }
+}
+
+/** What a reader from the beginning was shown: every record once, in order; phases in pairs; parts within attempts. */
+export function checkShown(events: readonly SessionEvent[], atRest: boolean): void {
+  const seqs = events.flatMap((e) => ("seq" in e ? [e.seq] : []));
+  expect(seqs, "records without gap or repeat").toEqual(seqs.map((_, i) => i + 1));
+  let phase: string | undefined;
+  const parts = new Set<string>();
+  for (const e of events)
+    if (e.type === "phase.started") {
+      expect(phase, `${e.phase} starts within another phase`).toBeUndefined();
+      phase = e.phase;
+    } else if (e.type === "phase.ended") {
+      expect(e.phase).toBe(phase);
+      phase = undefined;
+    } else if (e.type === "part.started") parts.add(e.partId);
+    else if (e.type === "part.delta") expect(parts, "a delta belongs to a part that was begun").toContain(e.partId);
+  if (atRest) expect(phase, "the last phase ended").toBeUndefined();
+}
