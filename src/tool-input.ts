@@ -1,25 +1,17 @@
 /** The schemas that a tool's input may be given in, each turned into a JSON Schema and a way to validate. */
 import { z } from "zod";
-import { AgentError } from "./core/errors.ts";
 import type { Json } from "./core/message.ts";
 import type { JsonSchema, ParsedArgs } from "./ports.ts";
-
-/** What this runtime needs of https://standardschema.dev, with the JSON Schema extension where a library has it. */
-export type StandardSchema = {
-  readonly "~standard": {
-    readonly version: number;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
-    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
-    readonly jsonSchema?: { readonly input: (options: { target: never }) => object } | undefined;
-  };
-};
-type StandardResult =
-  { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
-type StandardIssue = {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-};
+import {
+  fromStandard,
+  fromZod,
+  messageOf,
+  refused,
+  toZod,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from "./tool-schema.ts";
 
 /** A zod schema, any Standard Schema, or a JSON Schema. */
 export type ToolInput = z.ZodType | StandardSchema | { readonly [key: string]: unknown };
@@ -48,7 +40,7 @@ export function compileInput(input: unknown, parameters: JsonSchema | undefined)
   if (typeof input !== "object" || input === null || Array.isArray(input))
     throw refused("", "expected a zod schema, a Standard Schema or a JSON Schema");
   const schema = asObject(input as JsonSchema);
-  const validator = toZod(schema);
+  const validator = toZod("$schema" in input ? { ...schema, $schema: input.$schema as string } : schema);
   return { parameters: parameters ?? schema, parse: (args) => parseZod(validator, args) };
 }
 
@@ -58,9 +50,6 @@ const isZod = (input: unknown): input is z.ZodType => typeof input === "object" 
 const isStandard = (input: unknown): input is StandardSchema =>
   ((typeof input === "object" && input !== null) || typeof input === "function") && "~standard" in input;
 
-const refused = (path: string, why: string, cause?: unknown): AgentError =>
-  new AgentError("invalid_options", `input${path}: ${why}`, { cause });
-
 /** Arguments of a call are an object; a schema that says anything else could never be met. */
 function asObject(schema: JsonSchema): JsonSchema {
   const { $schema: _, ...rest } = schema;
@@ -68,127 +57,6 @@ function asObject(schema: JsonSchema): JsonSchema {
   if (rest.type !== "object") throw refused("", "must describe an object; put it into a property of one");
   return rest;
 }
-
-/* ---------------------------------------------------------------- to JSON Schema */
-
-function fromZod(schema: z.ZodType): JsonSchema {
-  const unrepresentable = ({ path, message }: { path: (string | number)[]; message: string }): never => {
-    throw refused(readablePath(path), `${message}; use a type that JSON has, and convert it`);
-  };
-  try {
-    return z.toJSONSchema(schema, { io: "input", unrepresentable }) as JsonSchema;
-  } catch (error) {
-    throw error instanceof AgentError ? error : refused("", messageOf(error), error);
-  }
-}
-
-function fromStandard(schema: StandardSchema): JsonSchema {
-  const { vendor, jsonSchema } = schema["~standard"];
-  if (!jsonSchema)
-    throw refused("", `a schema of ${vendor} cannot give its JSON Schema: pass that beside it, as \`parameters\``);
-  try {
-    return jsonSchema.input({ target: "draft-2020-12" as never }) as JsonSchema;
-  } catch (error) {
-    throw refused("", `${vendor} cannot express it in JSON Schema: ${messageOf(error)}`, error);
-  }
-}
-
-/** `["properties", "a", "items", "properties", "b"]` → `.a[].b`. */
-function readablePath(path: readonly (string | number)[]): string {
-  let readable = "";
-  for (let i = 0; i < path.length; i++)
-    switch (path[i]) {
-      case "properties":
-        readable += `.${path[++i]}`;
-        break;
-      case "items":
-        readable += "[]";
-        break;
-      case "prefixItems":
-        readable += `[${path[++i]}]`;
-        break;
-      default:
-        readable += `.${path[i]}`;
-    }
-  return readable;
-}
-
-/* ---------------------------------------------------------------- from JSON Schema */
-
-/** Older documents keep their parts under another name, and do not always say so. */
-const dialect = (schema: JsonSchema) => (schema.definitions ? ({ defaultTarget: "draft-7" } as const) : {});
-
-function toZod(schema: JsonSchema): z.ZodType {
-  const whole = typed(schema);
-  try {
-    return z.fromJSONSchema(whole as never, dialect(whole));
-  } catch (error) {
-    const { path, why } = offender(whole, whole, []) ?? { path: [], why: messageOf(error) };
-    throw refused(readablePath(path), why, error);
-  }
-}
-
-/**
- * Says `object` and `array` where a schema only has their parts. Strictly, such parts would bind nothing but objects and
- * arrays and let anything else through, which is never what was meant.
- */
-function typed(schema: JsonSchema): JsonSchema {
-  const whole: JsonSchema = { ...schema };
-  if (schema.type === undefined && schema.properties) whole.type = "object";
-  if (schema.type === undefined && (schema.items || schema.prefixItems)) whole.type = "array";
-  for (const key of SCHEMAS_BY_NAME)
-    if (asRecord(schema[key])) {
-      const parts = Object.entries(asRecord(schema[key])!);
-      whole[key] = Object.fromEntries(
-        parts.map(([name, part]) => [name, asRecord(part) ? typed(part as JsonSchema) : part]),
-      );
-    }
-  for (const key of SCHEMAS) if (asRecord(schema[key])) whole[key] = typed(schema[key] as JsonSchema);
-  for (const key of LISTS_OF_SCHEMAS)
-    if (Array.isArray(schema[key]))
-      whole[key] = schema[key].map((part) => (asRecord(part) ? typed(part as JsonSchema) : part));
-  return whole;
-}
-
-/** Where a schema has further schemas in it. */
-const SCHEMAS_BY_NAME = ["properties", "patternProperties", "$defs", "definitions"] as const;
-const SCHEMAS = ["items", "additionalProperties", "contains", "propertyNames"] as const;
-const LISTS_OF_SCHEMAS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
-
-/** The innermost part of a JSON Schema that cannot be used by itself either. */
-function offender(
-  schema: JsonSchema,
-  root: JsonSchema,
-  path: (string | number)[],
-): { path: (string | number)[]; why: string } | undefined {
-  for (const [way, part] of partsOf(schema)) {
-    const found = offender(part, root, [...path, ...way]);
-    if (found) return found;
-  }
-  const { $defs = {}, definitions } = root;
-  try {
-    z.fromJSONSchema({ $defs, ...(definitions ? { definitions } : {}), ...schema } as never, dialect(root));
-    return undefined;
-  } catch (error) {
-    return { path, why: messageOf(error) };
-  }
-}
-
-/** The schemas directly inside a schema, each with the way there. */
-function* partsOf(schema: JsonSchema): Generator<[(string | number)[], JsonSchema]> {
-  for (const key of SCHEMAS_BY_NAME)
-    for (const [name, part] of Object.entries(asRecord(schema[key]) ?? {}))
-      if (asRecord(part)) yield [[key, name], part as JsonSchema];
-  for (const key of SCHEMAS) if (asRecord(schema[key])) yield [[key], schema[key] as JsonSchema];
-  for (const key of LISTS_OF_SCHEMAS)
-    for (const [i, part] of (Array.isArray(schema[key]) ? schema[key] : []).entries())
-      if (asRecord(part)) yield [[key, i], part as JsonSchema];
-}
-
-const asRecord = (value: unknown): Record<string, Json> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, Json>) : undefined;
-
-/* ---------------------------------------------------------------- validating */
 
 function parseZod(schema: z.ZodType, args: Json): ParsedArgs | Promise<ParsedArgs> {
   try {
@@ -244,5 +112,3 @@ function sentences(issues: readonly StandardIssue[]): string {
 
 const joinPlace = (place: string, key: PropertyKey): string =>
   typeof key === "number" ? `${place}[${key}]` : place ? `${place}.${String(key)}` : String(key);
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

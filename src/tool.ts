@@ -6,7 +6,8 @@ import type { JsonSchema, ToolContext, ToolDefinition } from "./ports.ts";
 import { compileInput, type ArgsOf, type ToolInput } from "./tool-input.ts";
 
 export { content, toContent, type Content } from "./tool-content.ts";
-export type { StandardSchema, ToolInput } from "./tool-input.ts";
+export type { ToolInput } from "./tool-input.ts";
+export type { StandardSchema } from "./tool-schema.ts";
 
 /** Options of {@link tool}. `S` is the schema, `C` the host's live objects. */
 export type ToolOptions<S extends ToolInput, C> = {

@@ -25,7 +25,7 @@ export const reviewedCall = z.object({
   reason: z.string().optional(),
   /** A denial by a rule reads differently from one by the user. */
   by: z.enum(["policy", "user"]).optional(),
-  /** Of name and arguments; an approval holds for exactly this. */
+  /** Of name and arguments: an approval holds for exactly these. Empty when nobody is asked. */
   hash: z.string(),
   lockKeys: z.array(z.string()).optional(),
   timeoutMs: z.number().optional(),

@@ -2,6 +2,7 @@
 import type { LiveEvent, PartKind } from "../core/event.ts";
 import type { AssistantMessage, AssistantPart, Json, ToolCallPart } from "../core/message.ts";
 import type { ModelChunk } from "../ports.ts";
+import type { Writer } from "./host.ts";
 
 type OpenPart = {
   id: string;
@@ -19,15 +20,15 @@ type OpenPart = {
 export class Answer {
   readonly #turn: number;
   readonly #attempt: number;
-  readonly #show: (event: LiveEvent) => void;
+  readonly #watchers: Pick<Writer, "live" | "isWatched">;
   readonly #parts: OpenPart[] = [];
   #open: OpenPart | undefined;
   #calls = 0;
 
-  constructor(turn: number, attempt: number, show: (event: LiveEvent) => void) {
+  constructor(turn: number, attempt: number, watchers: Pick<Writer, "live" | "isWatched">) {
     this.#turn = turn;
     this.#attempt = attempt;
-    this.#show = show;
+    this.#watchers = watchers;
   }
 
   get id(): string {
@@ -39,7 +40,8 @@ export class Answer {
     if (chunk.type !== "text" && chunk.opaque) part.opaque = chunk.opaque;
     if (chunk.delta === "") return;
     part.pieces.push(chunk.delta);
-    this.#show({ type: "part.delta", partId: part.id, kind: part.kind, delta: chunk.delta });
+    if (this.#watchers.isWatched)
+      this.#watchers.live({ type: "part.delta", partId: part.id, kind: part.kind, delta: chunk.delta });
   }
 
   #textPart(chunk: { type: "text" | "thinking"; key?: string }): OpenPart {
@@ -74,6 +76,7 @@ export class Answer {
     if (this.#open && this.#open.kind !== "tool-call") this.#end(this.#open);
     this.#open = part;
     this.#parts.push(part);
+    if (!this.#watchers.isWatched) return part;
     const started: LiveEvent = {
       type: "part.started",
       partId: part.id,
@@ -82,14 +85,14 @@ export class Answer {
       attempt: this.#attempt,
     };
     if (part.name) started.name = part.name;
-    this.#show(started);
+    this.#watchers.live(started);
     return part;
   }
 
   #end(part: OpenPart): void {
     if (part.ended) return;
     part.ended = true;
-    this.#show({ type: "part.ended", partId: part.id, kind: part.kind });
+    if (this.#watchers.isWatched) this.#watchers.live({ type: "part.ended", partId: part.id, kind: part.kind });
   }
 
   /** Ends every part and returns the message. */

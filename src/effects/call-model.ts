@@ -14,7 +14,7 @@ export const callModel = effect<Input>(
     const durable = host.journal.flush();
     if (durable !== true && !(await durable)) return;
     if (job.settled) return;
-    const answer = new Answer(input.turn, input.attempt, (event) => host.journal.live(event));
+    const answer = new Answer(input.turn, input.attempt, host.journal);
     const request: ModelRequest = {
       instructions: withContributions(host.instructions, host.pinned.contributions),
       messages: host.transcript.view,
@@ -127,7 +127,9 @@ class StreamWatch {
   }
 
   #arm(now: number): () => void {
-    return this.#job.host.clock.setTimer(Math.max(0, this.#deadline().at - now), () => {
+    // A touch may bring the deadline nearer (from the first byte to the next), but never nearer than the idle time.
+    const wait = Math.min(this.#deadline().at - now, this.#job.host.limits.streamIdleMs);
+    return this.#job.host.clock.setTimer(Math.max(0, wait), () => {
       const { at, message } = this.#deadline();
       const then = this.#job.host.clock.now();
       if (then >= at) this.#fail({ class: "timeout", message });

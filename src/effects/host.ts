@@ -33,6 +33,8 @@ export type Writer = {
   flush(): boolean | Promise<boolean>;
   note(event: NoteEvent): void;
   live(event: LiveEvent): void;
+  /** Whether anybody watches; otherwise live events need not be made. */
+  readonly isWatched: boolean;
 };
 
 /** A session as its effects see it. */

@@ -196,7 +196,8 @@ function concluded(
     name: call.name,
     args: call.args,
     verdict,
-    hash: callHash(call.name, call.args),
+    // Only a decision needs to know which arguments it was about.
+    hash: verdict === "ask" ? callHash(call.name, call.args) : "",
   };
   if (call.via !== undefined) done.via = call.via;
   if (reason !== undefined) done.reason = reason;

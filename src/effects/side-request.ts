@@ -29,7 +29,7 @@ export async function sideRequest(
   },
 ): Promise<SideReply> {
   const { model, signal, ...rest } = ask;
-  const answer = new Answer(0, 0, () => {});
+  const answer = new Answer(0, 0, { isWatched: false, live: () => {} });
   const reply: SideReply = { text: "", parts: [] };
   const controller = new AbortController();
   const stop = () => controller.abort();

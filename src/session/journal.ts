@@ -81,6 +81,10 @@ export class Journal implements Writer {
     else this.onIdleNote(event);
   }
 
+  get isWatched(): boolean {
+    return this.feed.isWatched;
+  }
+
   /** Shows something that is never written, in order with what is. */
   live(event: LiveEvent): void {
     if (this.#unshown.length === 0) {

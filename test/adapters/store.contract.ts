@@ -499,76 +499,89 @@ function properties(make: () => StoreUnderTest): void {
 
 /** Plays steps against the store and a model of a few lines, comparing each outcome. */
 async function play(store: Store, steps: readonly Step[]): Promise<void> {
-  const leases: (Lease | undefined)[] = [];
-  const older: (Lease | undefined)[] = [];
-  const written: JournalRecord[] = [];
-  const waiting: string[] = [];
-  const keys = new Set<string>();
-  let ruling: { who: number; epoch: number } | undefined;
-  let epoch = 0;
-  let serial = 0;
-  const rules = (lease: Lease) => lease.epoch === ruling?.epoch;
+  const game = new Game(store);
+  for (const each of steps) {
+    await game.play(each);
+    expect((await store.info("s1"))?.head).toBe(game.written.length);
+  }
+  expect(await readAll(store, "s1")).toEqual(game.written);
+}
 
-  const append = async (by: number, lease: Lease, records: JournalRecord[], options: object) => {
-    const expected = !rules(lease) ? "Fenced" : lease.head !== written.length ? "HeadConflict" : undefined;
-    if (expected) return expect(await codeOf(() => store.append(lease, records, options))).toBe(expected);
-    older[by] = lease;
-    leases[by] = await store.append(lease, records, options);
-    written.push(...records);
-    expect(leases[by].head).toBe(written.length);
-  };
+class Game {
+  readonly written: JournalRecord[] = [];
+  readonly #store: Store;
+  readonly #leases: (Lease | undefined)[] = [];
+  readonly #older: (Lease | undefined)[] = [];
+  readonly #waiting: string[] = [];
+  readonly #keys = new Set<string>();
+  #ruling: number | undefined;
+  #epoch = 0;
+  #serial = 0;
 
-  for (const s of steps) {
-    const lease = "who" in s ? leases[s.who] : undefined;
-    switch (s.do) {
-      case "acquire": {
-        const take = () => store.acquire("s1", `w${s.who}`, s.mode);
-        if (ruling && s.mode === "if-free") {
-          expect(await codeOf(take)).toBe("LeaseHeld");
-          break;
-        }
-        const taken = await take();
-        expect(taken.epoch).toBeGreaterThan(epoch);
-        expect(taken.head).toBe(written.length);
-        epoch = taken.epoch;
-        leases[s.who] = taken;
-        ruling = { who: s.who, epoch };
-        break;
-      }
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async play(each: Step): Promise<void> {
+    switch (each.do) {
+      case "acquire":
+        return this.#acquire(each.who, each.mode);
       case "append": {
-        const used = s.stale ? (older[s.who] ?? lease) : lease;
-        if (!used) break;
-        const from = used.head + 1;
-        const fresh = notes(from, from + s.count - 1).map((r) => ({ ...r, at: ++serial }));
-        await append(s.who, used, fresh, { segment: s.segment });
-        break;
+        const lease = (each.stale && this.#older[each.who]) || this.#leases[each.who];
+        if (lease) await this.#append(each.who, lease, each.count, { segment: each.segment });
+        return;
       }
       case "release":
-        if (!lease) break;
-        if (rules(lease)) ruling = undefined;
-        await store.release(lease, { status: "idle" });
-        break;
-      case "signal": {
-        const key = String(s.key);
-        const outcome = await store.signal("s1", { key, type: "t", payload: key });
-        expect(outcome).toBe(keys.has(key) ? "duplicate" : "accepted");
-        if (outcome === "accepted") waiting.push(key);
-        keys.add(key);
-        break;
-      }
-      case "consume": {
-        if (!lease || !rules(lease)) break;
-        expect((await store.pending(lease)).map((signal) => signal.key)).toEqual(waiting);
-        const key = waiting.shift();
-        const record = { ...note(lease.head + 1), at: ++serial };
-        await append(s.who, lease, [record], { consume: key === undefined ? [] : [key] });
-        break;
-      }
+        return this.#release(this.#leases[each.who]);
+      case "signal":
+        return this.#signal(String(each.key));
+      case "consume":
+        return this.#consume(each.who);
       case "read":
-        expect(await readAll(store, "s1", s.after)).toEqual(written.slice(s.after));
-        break;
+        return void expect(await readAll(this.#store, "s1", each.after)).toEqual(this.written.slice(each.after));
     }
-    expect((await store.info("s1"))?.head).toBe(written.length);
   }
-  expect(await readAll(store, "s1")).toEqual(written);
+
+  async #acquire(by: number, mode: "if-free" | "takeover"): Promise<void> {
+    const take = () => this.#store.acquire("s1", `w${by}`, mode);
+    if (this.#ruling !== undefined && mode === "if-free") return void expect(await codeOf(take)).toBe("LeaseHeld");
+    const lease = await take();
+    expect(lease.epoch).toBeGreaterThan(this.#epoch);
+    expect(lease.head).toBe(this.written.length);
+    this.#leases[by] = lease;
+    this.#ruling = this.#epoch = lease.epoch;
+  }
+
+  async #append(by: number, lease: Lease, count: number, options: object): Promise<void> {
+    const records = notes(lease.head + 1, lease.head + count).map((r) => ({ ...r, at: ++this.#serial }));
+    const append = () => this.#store.append(lease, records, options);
+    if (lease.epoch !== this.#ruling) return void expect(await codeOf(append)).toBe("Fenced");
+    if (lease.head !== this.written.length) return void expect(await codeOf(append)).toBe("HeadConflict");
+    const next = await append();
+    this.written.push(...records);
+    expect(next.head).toBe(this.written.length);
+    this.#older[by] = lease;
+    this.#leases[by] = next;
+  }
+
+  async #release(lease: Lease | undefined): Promise<void> {
+    if (!lease) return;
+    await this.#store.release(lease, { status: "idle" });
+    if (lease.epoch === this.#ruling) this.#ruling = undefined;
+  }
+
+  async #signal(key: string): Promise<void> {
+    const outcome = await this.#store.signal("s1", { key, type: "t", payload: key });
+    expect(outcome).toBe(this.#keys.has(key) ? "duplicate" : "accepted");
+    if (!this.#keys.has(key)) this.#waiting.push(key);
+    this.#keys.add(key);
+  }
+
+  async #consume(by: number): Promise<void> {
+    const lease = this.#leases[by];
+    if (!lease || lease.epoch !== this.#ruling) return;
+    expect((await this.#store.pending(lease)).map((signal) => signal.key)).toEqual(this.#waiting);
+    await this.#append(by, lease, 1, { consume: this.#waiting.slice(0, 1) });
+    this.#waiting.shift();
+  }
 }

@@ -17,14 +17,15 @@ export class FaultyStore implements Store {
   /** Appends answer a macrotask later. */
   lags = false;
   reads = 0;
-  readonly #base: Store;
+  /** The store behind it, which outlives it. */
+  readonly base: Store;
   readonly #leases = new Map<string, Lease>();
   #faults: Fault[] = [];
   #dies: ((records: readonly JournalRecord[]) => boolean) | null = null;
   #dead = false;
 
   constructor(base: Store) {
-    this.#base = base;
+    this.base = base;
     this.capabilities = base.capabilities;
   }
 
@@ -41,7 +42,7 @@ export class FaultyStore implements Store {
   /** As if the process ended: the lease is free, and whoever asks through here never gets an answer. */
   async kill(): Promise<void> {
     this.#dead = true;
-    for (const lease of this.#leases.values()) await this.#base.release(lease, { status: "interrupted" });
+    for (const lease of this.#leases.values()) await this.base.release(lease, { status: "interrupted" });
   }
 
   /** Dies right after the write for which `when` holds. */
@@ -58,11 +59,11 @@ export class FaultyStore implements Store {
   }
 
   create(id: string, info: { at: number; agent: string }) {
-    return this.#asked(() => this.#base.create(id, info));
+    return this.#asked(() => this.base.create(id, info));
   }
 
   async acquire(id: string, owner: string, mode: "if-free" | "takeover"): Promise<Lease> {
-    const lease = await this.#asked(() => this.#base.acquire(id, owner, mode));
+    const lease = await this.#asked(() => this.base.acquire(id, owner, mode));
     this.#leases.set(id, lease);
     return lease;
   }
@@ -82,7 +83,7 @@ export class FaultyStore implements Store {
       fault.left--;
       throw new StoreError(fault.code, `the disk said no (${fault.code})`);
     }
-    const next = this.#base.append(lease, records, options);
+    const next = this.base.append(lease, records, options);
     this.writes.push([...records]);
     if (!this.#dies?.(records)) return next;
     void this.kill();
@@ -90,37 +91,37 @@ export class FaultyStore implements Store {
   }
 
   release(lease: Lease, options: Parameters<Store["release"]>[1]) {
-    return this.#asked(() => this.#base.release(lease, options));
+    return this.#asked(() => this.base.release(lease, options));
   }
 
   async *read(id: string, options?: { after?: number }) {
     this.reads++;
     await this.#asked(() => {});
-    yield* this.#base.read(id, options);
+    yield* this.base.read(id, options);
   }
 
   watch(id: string, options: { after?: number; signal: AbortSignal }) {
-    return this.#base.watch(id, options);
+    return this.base.watch(id, options);
   }
   signal(id: string, signal: Parameters<Store["signal"]>[1]) {
-    return this.#asked(() => this.#base.signal(id, signal));
+    return this.#asked(() => this.base.signal(id, signal));
   }
   pending(lease: Lease) {
-    return this.#asked(() => this.#base.pending(lease));
+    return this.#asked(() => this.base.pending(lease));
   }
   list(options?: { limit?: number; prefix?: string }) {
-    return this.#asked(() => this.#base.list(options));
+    return this.#asked(() => this.base.list(options));
   }
   info(id: string) {
-    return this.#asked(() => this.#base.info(id));
+    return this.#asked(() => this.base.info(id));
   }
   check(id: string) {
-    return this.#asked(() => this.#base.check(id));
+    return this.#asked(() => this.base.check(id));
   }
   delete(id: string) {
-    return this.#asked(() => this.#base.delete(id));
+    return this.#asked(() => this.base.delete(id));
   }
   putFile(id: string, name: string, content: string | Uint8Array) {
-    return this.#asked(() => this.#base.putFile(id, name, content));
+    return this.#asked(() => this.base.putFile(id, name, content));
   }
 }

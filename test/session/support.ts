@@ -17,7 +17,7 @@ import { scriptedModel, type Script, type ScriptedModel } from "../../src/testin
 import { tool } from "../../src/tool.ts";
 import type { ModelPort, ModelRequest, Store, ToolContext, ToolDefinition } from "../../src/ports.ts";
 import { FaultyStore } from "./faulty-store.ts";
-import { checkFold, checkJournal, checkRequests, checkShown } from "./invariants.ts";
+import { checkFold, checkJournal, checkPartials, checkRequests, checkShown } from "./invariants.ts";
 
 vi.setConfig({ testTimeout: 2_000 });
 
@@ -27,7 +27,7 @@ export type Setup = Omit<Partial<AgentOptions>, "model"> & {
   session?: SessionOptions;
 };
 export type Opened = { agent: Agent; session: Session; model: ScriptedModel; events: SessionEvent[] };
-type Watched = { session: Session; store: Store; events: SessionEvent[]; model: ScriptedModel; strict: boolean };
+type Watched = { session: Session; store: Store; events: SessionEvent[]; model: ScriptedModel; isNew: boolean };
 
 export class World {
   readonly clock = fakeClock();
@@ -71,7 +71,7 @@ export class World {
   async open(script: Script, setup: Setup = {}): Promise<Opened> {
     const { agent, model } = this.agent({ ...setup, script });
     const session = await agent.createSession({ id: "s1", ...setup.session });
-    return { agent, session, model, events: this.watch(session, model, setup.store) };
+    return { agent, session, model, events: this.watch(session, model, setup.store, true) };
   }
 
   /** Another agent on the same store finds a session, as another process would. */
@@ -82,12 +82,12 @@ export class World {
   }
 
   /** Reads everything a session shows, and has it checked when the test is over. */
-  watch(session: Session, model: ScriptedModel, store: Store = this.store, strict = true): SessionEvent[] {
+  watch(session: Session, model: ScriptedModel, store: Store = this.store, isNew = false): SessionEvent[] {
     const events: SessionEvent[] = [];
     void (async () => {
       for await (const event of session.events({ partials: true })) events.push(event);
     })().catch((error: unknown) => this.warnings.push(`reader: ${String(error)}`));
-    this.#watched.push({ session, store, events, model, strict });
+    this.#watched.push({ session, store, events, model, isNew });
     return events;
   }
 
@@ -123,7 +123,7 @@ export class World {
   async verify(): Promise<void> {
     for (let i = 0; i < 5; i++) await settled();
     const seen = new Map<string, JournalRecord[]>();
-    for (const { session, store, events, model, strict } of this.#watched) {
+    for (const { session, store, events, model, isNew } of this.#watched) {
       if (store instanceof FaultyStore && store.isDead) continue;
       let records: JournalRecord[];
       try {
@@ -138,8 +138,9 @@ export class World {
         model.requests,
         records.some((r) => r.type === "compaction.applied"),
       );
-      if (!strict || this.skips.fold) continue;
-      checkShown(events, atRest);
+      if (this.skips.fold) continue;
+      checkShown(events);
+      if (isNew && store.capabilities.durability === "process") checkPartials(events, atRest);
       if (atRest && this.#isNewest(session)) checkFold(records, session);
     }
   }

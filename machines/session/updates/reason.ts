@@ -87,7 +87,7 @@ const keepFailed = (c: SessionContext, e: Taken<InputOf<"model.failed">>) => {
   const draft = c.draft!;
   if (textOf(e.parts) === "") return { draft, announce: [] };
   const { turn, attempt } = draft;
-  const discarded: Announcement = { type: "attempt.discarded", turn, attempt, seq: e.seq };
+  const discarded: Announcement = { type: "attempt.discarded", turn, attempt, failed: e.seq };
   return { draft: { ...draft, failed: e.seq }, announce: [discarded] };
 };
 

@@ -62,7 +62,11 @@ export function safeFileName(name: string): string {
   if (plain === "") return "file";
   if (plain.length <= 100) return plain;
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? "";
-  return [...plain.slice(0, 100 - extension.length)].filter(isWhole).join("") + extension;
+  return (
+    Array.from(plain.slice(0, 100 - extension.length))
+      .filter(isWhole)
+      .join("") + extension
+  );
 }
 
 /** Puts a mark between a file name and its extension: `log.txt` → `log-1f3a.txt`. */

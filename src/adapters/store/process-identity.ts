@@ -1,5 +1,4 @@
 /** Who a process is, so that a lock can tell a living holder from a dead one and from a stranger with the same pid. */
-import { spawnSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -62,6 +61,8 @@ const bootOf = ({ startedAt }: ProcessIdentity): string | undefined => /^(.+):\d
 function startOf(pid: number): string | undefined {
   if (process.platform === "linux") return linuxStartOf(pid);
   if (process.platform === "win32") return undefined;
+  // Loaded here because few processes ever come by.
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
   const printed = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).stdout;
   return printed?.trim().replaceAll(":", ".") || undefined;
 }

@@ -11,6 +11,7 @@ import {
   type ModelPort,
   type Session,
   type Store,
+  type ToolContext,
 } from "../../../src/index.ts";
 import { INSTRUCTIONS, PROMPT, TOOL, WORD, type Script, type StampArgs } from "../script.ts";
 import type { Conversation, Host, HostOptions, Row } from "./row.ts";
@@ -23,23 +24,24 @@ export const rcraJsonl: Row = (script, options) => {
   return host(script, jsonlStore(folder), options, () => rmSync(folder, { recursive: true, force: true }));
 };
 
+/** Defined once, as in a program; the script comes as the live object of each session. */
+const stamp = tool({
+  description: "Stamps a turn.",
+  input: z.object({ turn: z.number(), place: z.number(), note: z.string() }),
+  readOnly: true,
+  execute: (args: StampArgs, { context }: ToolContext<Script>) => context.stamp(args),
+});
+
 function host(script: Script, store: Store, options: HostOptions = {}, cleanUp: () => void = () => {}): Host {
   const agent = createAgent({
     model: modelOf(script),
     instructions: INSTRUCTIONS,
-    tools: {
-      [TOOL]: tool({
-        description: "Stamps a turn.",
-        input: z.object({ turn: z.number(), place: z.number(), note: z.string() }),
-        readOnly: true,
-        execute: (args: StampArgs) => script.stamp(args),
-      }),
-    },
+    tools: { [TOOL]: stamp },
     store,
     limits: { maxTurns: -1, ...options },
   });
   return {
-    open: async () => conversation(script, await agent.createSession()),
+    open: async () => conversation(script, await agent.createSession({ context: script })),
     async close() {
       await store.close?.();
       cleanUp();
