@@ -4,7 +4,7 @@ import { decision as decisionSchema } from "../core/call.ts";
 import { requestOf, type Call } from "../core/batch.ts";
 import { effect, messageOf, type Job } from "./effect.ts";
 import type { Approve, Host } from "./host.ts";
-import { reviewEdited } from "./review-calls.ts";
+import { judgeEdited } from "./judge.ts";
 
 /** How often a waiting run looks for decisions that other processes left in the store. */
 const SIGNAL_POLL_MS = 500;
@@ -96,7 +96,7 @@ export async function settleDecisions(
 }
 
 async function withEdit(host: Host, call: Call, base: SettledDecision, args: unknown): Promise<SettledDecision> {
-  const edited = await reviewEdited(host, call.callId, call.name, args as never, call.via);
+  const edited = await judgeEdited(host, call.callId, call.name, args as never, call.via);
   if (edited.verdict !== "deny") return { ...base, edited };
   return { ...base, decision: "deny", by: "policy", ...(edited.reason === undefined ? {} : { reason: edited.reason }) };
 }

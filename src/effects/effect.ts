@@ -32,7 +32,7 @@ export type Job = {
  */
 export function effect<TInput>(
   work: (input: TInput, job: Job) => void | Promise<void>,
-  failed: (error: unknown, input: TInput) => InputEvent,
+  failed: (error: unknown, input: TInput, job: Job) => InputEvent,
 ): Slot<TInput> {
   return fromCallback<EventObject, TInput>(({ input, sendBack, receive, system }) => {
     const job = new RunningJob(hosts.get(system)!, sendBack);
@@ -41,9 +41,9 @@ export function effect<TInput>(
     });
     try {
       const done = work(input, job);
-      if (done) done.catch((error: unknown) => job.settle(failed(error, input)));
+      if (done) done.catch((error: unknown) => job.settle(failed(error, input, job)));
     } catch (error) {
-      job.settle(failed(error, input));
+      job.settle(failed(error, input, job));
     }
     return () => job.leave();
   });

@@ -6,15 +6,17 @@ import type { Host } from "./host.ts";
 /** Characters kept of the end of a long output; the rest of the budget shows its beginning. */
 const TAIL_SHARE = 0.2;
 
-/** The output as the model reads it. A file that cannot be written costs the rest of the text, never the result. */
-export function fit(host: Host, callId: string, output: ContentPart[]): ContentPart[] | Promise<ContentPart[]> {
-  const max = host.limits.maxOutputChars;
-  let size = 0;
-  for (const part of output) if (part.type === "text") size += part.text.length;
-  return size <= max ? output : cut(host, callId, output, size);
-}
+const textSize = (output: readonly ContentPart[]): number =>
+  output.reduce((size, part) => (part.type === "text" ? size + part.text.length : size), 0);
 
-async function cut(host: Host, callId: string, output: ContentPart[], size: number): Promise<ContentPart[]> {
+/** Whether an output may be shown as it is. */
+export const isShort = (host: Host, output: readonly ContentPart[]): boolean =>
+  textSize(output) <= host.limits.maxOutputChars;
+
+/** The output as the model reads it. A file that cannot be written costs the rest of the text, never the result. */
+export async function cutOutput(host: Host, callId: string, output: ContentPart[]): Promise<ContentPart[]> {
+  const size = textSize(output);
+  if (size <= host.limits.maxOutputChars) return output;
   const whole = output.flatMap((p) => (p.type === "text" ? [p.text] : [])).join("\n");
   let where: string;
   try {

@@ -6,26 +6,15 @@ import type { Call } from "../core/batch.ts";
 import type { ToolContext, ToolDefinition } from "../ports.ts";
 import { toContent } from "../tool.ts";
 import { effect, messageOf, type Job } from "./effect.ts";
-import { fit } from "./output.ts";
+import { cutOutput, isShort } from "./output.ts";
+import { checkedValue } from "./resolve-call.ts";
 
 type Outcome = { status: ResultStatus; output: ContentPart[]; by?: string };
 
 export const runTool = effect<{ id: string; call: Call }>(
-  async ({ call }, job) => {
+  ({ call }, job) => {
     const durable = job.host.journal.flush();
-    if (durable !== true && !(await durable))
-      return settle(job, call, {
-        status: "cancelled",
-        by: "store",
-        output: [text("Not executed: the journal could not be written.")],
-      });
-    if (job.settled) return;
-    const tool = job.host.catalogue().get(call.name) ?? job.host.pinned.catalogue.get(call.name);
-    if (!tool) return settle(job, call, failed(`The tool ${call.name} is gone.`));
-    const parsed = await tool.parse(call.args as never);
-    if (!parsed.ok) return settle(job, call, failed(parsed.error));
-    const outcome = await new ToolRun(job, call, tool).outcome(parsed.value);
-    if (outcome) await conclude(job, call, tool, parsed.value, outcome);
+    return durable === true ? begin(job, call) : refused(job, call, durable);
   },
   (error, { call }) => ({
     type: "tool.settled",
@@ -34,6 +23,29 @@ export const runTool = effect<{ id: string; call: Call }>(
     ...failed(messageOf(error)),
   }),
 );
+
+async function refused(job: Job, call: Call, durable: false | Promise<boolean>): Promise<void> {
+  if (durable !== false && (await durable)) return begin(job, call);
+  const output = [text("Not executed: the journal could not be written.")];
+  settle(job, call, { status: "cancelled", by: "store", output });
+}
+
+/** Its start is on disk; now it may take effect. Arguments that a review has checked are not checked again. */
+function begin(job: Job, call: Call): void | Promise<void> {
+  if (job.settled) return;
+  const { host } = job;
+  const tool = host.catalogue().get(call.name) ?? host.pinned.catalogue.get(call.name);
+  if (!tool) return settle(job, call, failed(`The tool ${call.name} is gone.`));
+  const known = host.chain.some((m) => m.reviewCall) ? undefined : checkedValue(tool, call.args);
+  if (known) return new ToolRun(job, call, tool).start(known.value);
+  return checkAndRun(job, call, tool);
+}
+
+async function checkAndRun(job: Job, call: Call, tool: ToolDefinition): Promise<void> {
+  const parsed = await tool.parse(call.args as never);
+  if (!parsed.ok) return settle(job, call, failed(parsed.error));
+  new ToolRun(job, call, tool).start(parsed.value);
+}
 
 const failed = (message: string): Outcome => ({ status: "failed", output: [text(message)] });
 
@@ -50,26 +62,31 @@ function settle(job: Job, call: Call, outcome: Outcome): void {
 }
 
 /** `afterCall` hooks remark on the result, then it is cut to size. Neither can change how the call ended. */
-async function conclude(job: Job, call: Call, tool: ToolDefinition, args: unknown, outcome: Outcome): Promise<void> {
+function conclude(job: Job, call: Call, tool: ToolDefinition, args: unknown, outcome: Outcome): void {
+  const hooks = job.host.chain.some((m) => m.afterCall);
+  if (!hooks && isShort(job.host, outcome.output)) return settle(job, call, outcome);
+  finish(job, call, tool, args, outcome).then(
+    (output) => settle(job, call, { ...outcome, output }),
+    (error: unknown) => settle(job, call, failed(messageOf(error))),
+  );
+}
+
+async function finish(job: Job, call: Call, tool: ToolDefinition, args: unknown, outcome: Outcome) {
   const { host } = job;
-  let output = outcome.output;
+  const { status } = outcome;
+  let { output } = outcome;
   for (const m of host.chain) {
-    if (!m.afterCall || outcome.status === "abandoned") continue;
+    if (!m.afterCall || status === "abandoned") continue;
     const seen = { callId: call.callId, name: call.name, args, via: call.via, readOnly: tool.readOnly };
     try {
-      const remark = await m.afterCall(seen, { status: outcome.status, output }, host.hookContext(job.signal));
+      const remark = await m.afterCall(seen, { status, output }, host.hookContext(job.signal));
       if (remark) output = [...output, text(remark.note)];
     } catch (error) {
-      host.journal.note({
-        type: "middleware.failed",
-        middleware: m.name,
-        hook: "afterCall",
-        message: messageOf(error),
-      });
+      const message = messageOf(error);
+      host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "afterCall", message });
     }
   }
-  const size = fit(host, call.callId, output);
-  settle(job, call, { ...outcome, output: size instanceof Promise ? await size : size });
+  return cutOutput(host, call.callId, output);
 }
 
 /** One execution against its clock. */
@@ -80,7 +97,7 @@ class ToolRun {
   readonly #controller = new AbortController();
   /** Why it was asked to stop. */
   #stopped: "timeout" | "cancel" | null = null;
-  #finish!: (outcome: Outcome) => void;
+  #args: unknown;
   #cancelTimer: () => void = () => {};
   #over = false;
 
@@ -90,21 +107,21 @@ class ToolRun {
     this.#tool = tool;
   }
 
-  /** Resolves with how the execution ended, whatever the tool does. */
-  outcome(args: unknown): Promise<Outcome> {
+  /** From here on it ends exactly once, whatever the tool does. */
+  start(args: unknown): void {
     const { clock, limits } = this.#job.host;
-    return new Promise((resolve) => {
-      this.#finish = (outcome) => {
-        if (this.#over) return;
-        this.#over = true;
-        this.#cancelTimer();
-        resolve(outcome);
-      };
-      this.#job.onAbort(() => this.#stop("cancel"));
-      const timeoutMs = this.#call.timeoutMs ?? limits.toolTimeoutMs;
-      if (!this.#stopped && timeoutMs > 0) this.#cancelTimer = clock.setTimer(timeoutMs, () => this.#stop("timeout"));
-      void this.#execute(args);
-    });
+    this.#args = args;
+    this.#job.onAbort(() => this.#stop("cancel"));
+    const timeoutMs = this.#call.timeoutMs ?? limits.toolTimeoutMs;
+    if (!this.#stopped && timeoutMs > 0) this.#cancelTimer = clock.setTimer(timeoutMs, () => this.#stop("timeout"));
+    void this.#execute(args);
+  }
+
+  #finish(outcome: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelTimer();
+    conclude(this.#job, this.#call, this.#tool, this.#args, outcome);
   }
 
   async #execute(args: unknown): Promise<void> {

@@ -41,7 +41,7 @@ async function hold(): Promise<void> {
 /** Writes a number of records, each under a lease of its own, and says which of them the store took. */
 async function contend(mode: "if-free" | "takeover"): Promise<void> {
   const taken: string[] = [];
-  for (let i = 0; taken.length < 15 && i < 100_000; i++) {
+  for (let i = 0; taken.length < 8 && i < 100_000; i++) {
     try {
       const lease = await store.acquire(id, owner, mode);
       const value = `${owner}-${i}`;

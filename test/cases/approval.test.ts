@@ -12,7 +12,9 @@ const deny = (callId: string, reason?: string): Decision => ({
 });
 
 describe("approval", () => {
-  test("D1 each call has its own decision: a rejection touches neither approved nor free siblings", async ({ world }) => {
+  test("D1 each call has its own decision: a rejection touches neither approved nor free siblings", async ({
+    world,
+  }) => {
     const { session } = await world.open([both, "done"]);
     let asked: ApprovalRequest[] = [];
     await session
@@ -148,7 +150,9 @@ describe("approval", () => {
     world.skips.fold = true;
   });
 
-  test("D5 a rejection of this call beats what a policy allows, and a policy's deny beats an approval", async ({ world }) => {
+  test("D5 a rejection of this call beats what a policy allows, and a policy's deny beats an approval", async ({
+    world,
+  }) => {
     const remembered = defineMiddleware({ name: "remembered", reviewCall: () => ({ verdict: "allow", lift: true }) });
     const rule = defineMiddleware({
       name: "rule",

@@ -61,7 +61,9 @@ describe("cancel, timeouts, steering", () => {
     await session.run("next").unwrap();
   });
 
-  test("B2 a tool that ignores its timeout is abandoned too, and its siblings keep their results", async ({ world }) => {
+  test("B2 a tool that ignores its timeout is abandoned too, and its siblings keep their results", async ({
+    world,
+  }) => {
     const late = gate<string>();
     const tools = { ...world.tools, deaf: readTool(() => late.promise, { timeoutMs: 1_000 }) };
     const { session, events } = await world.open([{ calls: [call("deaf", "a"), call("look", "b")] }, "ok"], { tools });
@@ -87,7 +89,10 @@ describe("cancel, timeouts, steering", () => {
   });
 
   test("B3 a throw in the loop's body and a break out of the text stream are cancels too", async ({ world }) => {
-    const { session } = await world.open([{ text: ["a", "b"], hangs: true }, { text: "x", hangs: true }]);
+    const { session } = await world.open([
+      { text: ["a", "b"], hangs: true },
+      { text: "x", hangs: true },
+    ]);
     const run = session.run("go");
     const reading = (async () => {
       for await (const event of run) if (event.type === "part.delta") throw new Error("mine");
@@ -120,8 +125,7 @@ describe("cancel, timeouts, steering", () => {
       const { session, model } = await world.open(["first", "second", "third"]);
       const run = session.run("go");
       let sent: ReturnType<typeof session.send> | undefined;
-      for await (const event of run)
-        if (event.type === moment && !sent) sent = session.send("one more thing");
+      for await (const event of run) if (event.type === moment && !sent) sent = session.send("one more thing");
       await run.result;
       expect(sent).toBeDefined();
       if ("status" in sent!) {
@@ -159,7 +163,9 @@ describe("cancel, timeouts, steering", () => {
     });
   });
 
-  test("B7 a reader leaves: a run does not depend on session.events(), nor on a detached iterator", async ({ world }) => {
+  test("B7 a reader leaves: a run does not depend on session.events(), nor on a detached iterator", async ({
+    world,
+  }) => {
     const open = gate();
     const { session } = await world.open([{ after: open.promise, text: ["all ", "of it"] }, "more"]);
     const run = session.run("go");

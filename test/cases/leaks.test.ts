@@ -2,8 +2,10 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { createAgent } from "../../src/session/agent.ts";
 import { fakeClock, fakeIds } from "../../src/testing/fakes.ts";
-import type { ModelChunk, ModelPort, Store } from "../../src/ports.ts";
+import type { JournalRecord } from "../../src/core/event.ts";
+import type { Lease, ModelChunk, ModelPort } from "../../src/ports.ts";
 import { memoryStore } from "../../src/adapters/store/memory.ts";
+import { FaultyStore } from "../session/faulty-store.ts";
 import { readTool } from "../session/support.ts";
 
 const TURNS = 10_000;
@@ -23,18 +25,16 @@ function endlessModel(signals: Set<AbortSignal>): ModelPort {
 }
 
 /** Keeps no records, so that what grows is ours. */
-function forgetful(): Store {
-  const base = memoryStore();
-  const heads = new Map<string, number>();
-  return {
-    ...base,
-    acquire: (id, owner) => ({ id, owner, epoch: 1, head: heads.get(id) ?? 0 }),
-    append(lease, records) {
-      heads.set(lease.id, lease.head + records.length);
-      return { ...lease, head: lease.head + records.length };
-    },
-    release() {},
-  };
+class ForgetfulStore extends FaultyStore {
+  #head = 0;
+  override async acquire(id: string, owner: string): Promise<Lease> {
+    return { id, owner, epoch: 1, head: this.#head };
+  }
+  override append(lease: Lease, records: readonly JournalRecord[]): Lease {
+    this.#head = lease.head + records.length;
+    return { ...lease, head: this.#head };
+  }
+  override release(): void {}
 }
 
 test("B9 ten thousand turns leave no listener, no timer and no actor behind", { timeout: 20_000 }, async () => {
@@ -44,7 +44,7 @@ test("B9 ten thousand turns leave no listener, no timer and no actor behind", { 
   const agent = createAgent({
     model: endlessModel(signals),
     tools: { look: readTool(() => "x") },
-    store: forgetful(),
+    store: new ForgetfulStore(memoryStore()),
     clock,
     ids: fakeIds(),
     limits: { maxTurns: -1 },

@@ -2,7 +2,21 @@ import { describe, expect } from "vitest";
 import { foldTranscript } from "../../src/core/transcript.ts";
 import { pairingFault } from "../../src/core/pairing.ts";
 import { holds } from "../session/faulty-store.ts";
-import { all, call, gate, look, newest, only, readTool, said, settled, statusOf, test, told, World } from "../session/support.ts";
+import {
+  all,
+  call,
+  gate,
+  look,
+  newest,
+  only,
+  readTool,
+  said,
+  settled,
+  statusOf,
+  test,
+  told,
+  World,
+} from "../session/support.ts";
 
 /** `fast` answers at once, `stuck` waits for its signal, `deaf` for ever. */
 const mixed = (world: World) => ({
@@ -116,7 +130,9 @@ describe("pairing and commit", () => {
     await session.run("go").unwrap();
     expect(world.ran).toEqual(["look a", "look b", "look c", "look a", "look b", "look c", "look d"]);
     const messages = model.requests[3]!.messages;
-    const calls = messages.flatMap((m) => (m.role === "assistant" ? m.parts : [])).flatMap((p) => (p.type === "tool-call" ? [p] : []));
+    const calls = messages
+      .flatMap((m) => (m.role === "assistant" ? m.parts : []))
+      .flatMap((p) => (p.type === "tool-call" ? [p] : []));
     expect(new Set(calls.map((c) => c.callId)).size).toBe(7);
     expect(told(messages)).toHaveLength(7);
     for (const message of messages.filter((m) => m.role === "assistant")) {
@@ -125,7 +141,9 @@ describe("pairing and commit", () => {
     }
   });
 
-  test("A7 calls of an answer that was cut by length do not run: truncated results tell the model", async ({ world }) => {
+  test("A7 calls of an answer that was cut by length do not run: truncated results tell the model", async ({
+    world,
+  }) => {
     const { session, model } = await world.open([{ ...look("a", "b"), finish: "length" }, "shorter"]);
     expect(await session.run("go").result).toMatchObject({ status: "completed", text: "shorter" });
     expect(world.ran).toEqual([]);

@@ -27,7 +27,9 @@ describe("streaming and retry", () => {
     await settled();
     expect(only(events, "attempt.discarded")).toMatchObject({ turn: 1, attempt: 1 });
     expect(screen(events)).toBe("Hello world");
-    expect(session.messages().flatMap((m) => (m.role === "assistant" ? [textOf(m.parts)] : []))).toEqual(["Hello world"]);
+    expect(session.messages().flatMap((m) => (m.role === "assistant" ? [textOf(m.parts)] : []))).toEqual([
+      "Hello world",
+    ]);
     expect(newest(model.requests[1])).toBe("user [turn_retried]\nHello wo\n[/turn_retried]");
   });
 
@@ -57,13 +59,20 @@ describe("streaming and retry", () => {
     expect([...joined.values()].slice(0, 4)).toEqual(parts);
     const started = all(events, "part.started").slice(0, 4);
     expect(started.map((p) => p.kind)).toEqual(["thinking", "text", "tool-call", "tool-call"]);
-    expect(all(events, "part.ended").slice(0, 4).map((p) => p.partId).sort()).toEqual(started.map((p) => p.partId).sort());
+    expect(
+      all(events, "part.ended")
+        .slice(0, 4)
+        .map((p) => p.partId)
+        .sort(),
+    ).toEqual(started.map((p) => p.partId).sort());
     const ids = message.parts.flatMap((p) => (p.type === "tool-call" ? [p.callId] : []));
     expect(started.slice(2).map((p) => p.partId)).toEqual(ids);
     for (const p of started) expect(p.partId.startsWith(message.id) || ids.includes(p.partId)).toBe(true);
   });
 
-  test("C2 partial JSON is for display only: a call that was cut is never run with missing fields", async ({ world }) => {
+  test("C2 partial JSON is for display only: a call that was cut is never run with missing fields", async ({
+    world,
+  }) => {
     const cut = { calls: [{ name: "look", raw: '{"path": "a"' }], cut: true };
     const { session } = await world.open([cut, { calls: [{ name: "look", raw: '{"path": "a"' }] }, "done"]);
     const run = session.run("go");
@@ -148,7 +157,9 @@ describe("streaming and retry", () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test("tools start only after the accepted message, and model.completed is announced before them", async ({ world }) => {
+  test("tools start only after the accepted message, and model.completed is announced before them", async ({
+    world,
+  }) => {
     const open = gate();
     const script = [{ ...look("a"), hangs: true }, { ...look("b"), after: open.promise, usage: { input: 7 } }, "done"];
     const { session, events } = await world.open(script, { limits: { streamIdleMs: 100, backoffMs: 0 } });

@@ -3,7 +3,9 @@ import { defineMiddleware } from "../../src/middleware/middleware.ts";
 import { all, call, gate, only, readTool, settled, test, told, writeTool } from "../session/support.ts";
 
 describe("tools", () => {
-  test("G1 two approved edits of one file in one batch: one after the other, both changes present", async ({ world }) => {
+  test("G1 two approved edits of one file in one batch: one after the other, both changes present", async ({
+    world,
+  }) => {
     const files = new Map([["f", "one two"]]);
     const steps: string[] = [];
     let open = 0;
@@ -31,7 +33,7 @@ describe("tools", () => {
   });
 
   test("G1 lock keys are of the arguments that run, and other keys do not wait", async ({ world }) => {
-    const gates = { a: gate(), b: gate() } as Record<string, ReturnType<typeof gate>>;
+    const gates: { [path: string]: ReturnType<typeof gate<void>> } = { a: gate(), b: gate() };
     const tools = {
       edit: writeTool(
         async ({ path }) => {
@@ -41,10 +43,16 @@ describe("tools", () => {
         { lockKey: ({ path }: { path: string }) => [path] },
       ),
     };
-    const { session } = await world.open([{ calls: ["a", "b", "a", "b"].map((p) => call("edit", p)) }, "done"], { tools });
+    const { session } = await world.open([{ calls: ["a", "b", "a", "b"].map((p) => call("edit", p)) }, "done"], {
+      tools,
+    });
     const run = session.run("go", {
       approve: (requests) =>
-        requests.map((r, i) => ({ callId: r.callId, decision: "allow" as const, ...(i === 3 ? { args: { path: "a" } } : {}) })),
+        requests.map((r, i) => ({
+          callId: r.callId,
+          decision: "allow" as const,
+          ...(i === 3 ? { args: { path: "a" } } : {}),
+        })),
     });
     await world.until(() => world.ran.length === 2);
     await settled();
@@ -111,7 +119,9 @@ describe("tools", () => {
     expect(JSON.stringify(await world.records())).not.toContain("percent");
   });
 
-  test("one tool's throw never touches its siblings, and what afterCall adds stays with its call", async ({ world }) => {
+  test("one tool's throw never touches its siblings, and what afterCall adds stays with its call", async ({
+    world,
+  }) => {
     const tools = {
       ...world.tools,
       bad: readTool(() => {
@@ -128,6 +138,11 @@ describe("tools", () => {
       "failed broken pipe (bad was failed)",
       "ok seen c (look was ok)",
     ]);
-    expect(only(events.filter((e) => e.type !== "exchange.committed" || e.results.length > 0), "exchange.committed").results).toHaveLength(3);
+    expect(
+      only(
+        events.filter((e) => e.type !== "exchange.committed" || e.results.length > 0),
+        "exchange.committed",
+      ).results,
+    ).toHaveLength(3);
   });
 });

@@ -10,10 +10,10 @@ import { outcome } from "./outcomes.ts";
 /** One move: what kind of thing happens, and the choices within it. */
 export type Move = { kind: "outcome" | "begin" | "disturb" | "stray"; rolls: readonly number[] };
 
-const rolls = fc.array(fc.nat({ max: 0xffff }), { maxLength: 24, size: "max" });
+const rolls = fc.array(fc.nat({ max: 0xffff }), { minLength: 4, maxLength: 20, size: "max" });
 const kind = fc.oneof(
-  { weight: 10, arbitrary: fc.constant("outcome" as const) },
-  { weight: 4, arbitrary: fc.constant("begin" as const) },
+  { weight: 14, arbitrary: fc.constant("outcome" as const) },
+  { weight: 3, arbitrary: fc.constant("begin" as const) },
   { weight: 4, arbitrary: fc.constant("disturb" as const) },
   { weight: 2, arbitrary: fc.constant("stray" as const) },
 );
@@ -27,7 +27,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
     toolConcurrency: fc.integer({ min: 1, max: 3 }),
     inbox: fc.constantFrom(2, 1_000),
     stopFeedback: fc.nat({ max: 2 }),
-    maxBudgetUsd: fc.constantFrom(0, 1),
+    maxBudgetUsd: fc.constantFrom(0, 0, 0.5),
   }),
   compaction: fc.record({
     mode: fc.constantFrom("summarize" as const, "discard" as const),
@@ -42,7 +42,7 @@ export function eventOf(walk: Walk, move: Move, index: number): InputEvent {
   const dice = new Dice(move.rolls, String(index));
   switch (move.kind) {
     case "outcome":
-      return outcome(walk, dice) ?? begin(walk, dice);
+      return outcome(walk, dice) ?? (dice.chance(4) ? begin(walk, dice) : starts(walk, dice));
     case "begin":
       return begin(walk, dice);
     case "disturb":
@@ -54,16 +54,25 @@ export function eventOf(walk: Walk, move: Move, index: number): InputEvent {
   }
 }
 
+const optionsOf = (dice: Dice): e.Options => ({
+  maxTurns: dice.of([1, 2, 9]),
+  approvals: {
+    mode: dice.of(["wait", "suspend", "deny", "callback"] as const),
+    unanswered: dice.of(["deny", "suspend", "wait"] as const),
+    onSteer: dice.of(["deny-pending", "queue"] as const),
+  },
+});
+
+/** Nothing is active: a run, with its prompt just before it or going on with what is there. */
+function starts(walk: Walk, dice: Dice): InputEvent {
+  if (!walk.context.inbox.length && dice.chance(2)) return e.prompt(dice.id("p"));
+  const fresh = dice.id("r");
+  return dice.chance(3) ? e.run(fresh, optionsOf(dice)) : e.goOn(fresh, optionsOf(dice));
+}
+
 /** Something that a user or a host does. */
 function begin(walk: Walk, dice: Dice): InputEvent {
-  const options = e.optionsOf({
-    maxTurns: dice.of([1, 2, 9]),
-    approvals: {
-      mode: dice.of(["wait", "suspend", "deny", "callback"] as const),
-      unanswered: dice.of(["deny", "suspend", "wait"] as const),
-      onSteer: dice.of(["deny-pending", "queue"] as const),
-    },
-  });
+  const options = optionsOf(dice);
   const fresh = dice.id("r");
   return dice.of<InputEvent>([
     e.prompt(dice.id("p"), walk.context.run ? { steering: true } : {}),
@@ -74,21 +83,31 @@ function begin(walk: Walk, dice: Dice): InputEvent {
     e.run(fresh, options, { cancelled: { reason: "too late" } }),
     e.notice(dice.id("n")),
     e.compaction(dice.of([undefined, "summarize", "discard"])),
+    walk.state !== "receive.idle" ? e.modeChanged("default") : history(dice),
   ]);
 }
+
+const history = (dice: Dice): InputEvent =>
+  e.imported(
+    { id: dice.id("h"), role: "user", kind: "prompt", parts: [{ type: "text", text: "before" }] },
+    ...(dice.chance(2) ? [] : [{ id: dice.id("h"), role: "assistant" as const, parts: [] }]),
+  );
 
 /** Something that comes in between. */
 function disturb(walk: Walk, dice: Dice): InputEvent {
   const { run, inbox, tasks } = walk.context;
-  const resumedConfig = configOf({ limits: { maxTurns: dice.of([2, 50]) }, compaction: { window: dice.of([300, 9_000]) } });
+  const resumedConfig = configOf({
+    limits: { maxTurns: dice.of([2, 50]) },
+    compaction: { window: dice.of([300, 9_000]) },
+  });
   return dice.of<InputEvent>([
+    e.prompt(dice.id("p"), { steering: true }),
     e.cancel(),
     e.cancel({ reason: "stop", clearInbox: dice.chance(2), ...(run ? { runId: run.id } : {}) }),
     e.cancel({ runId: "another" }),
     e.storeFailed,
     { ...e.storeFailed, fenced: true } as InputEvent,
     e.resumed(dice.chance(2) ? walk.config : resumedConfig),
-    e.prompt(dice.id("p"), { steering: true }),
     e.prompt(dice.id("p"), { steering: true }),
     e.defer(dice.id("d")),
     e.defer(dice.id("d"), run?.id),
@@ -144,5 +163,4 @@ const settlements = new Set([
   "compaction.completed",
   "compaction.failed",
   "timer.elapsed",
-  "inputs.reviewed",
 ]);

@@ -47,7 +47,12 @@ const completed = (walk: Walk, directive: Directive | undefined, dice: Dice, pla
 const eliding: Settle = (walk, dice, plain) => {
   if (!plain && dice.chance(4)) return e.compactionFailed;
   const { entries, directives } = walk.transcript;
-  return completed(walk, planElision(entries, directives, () => false), dice, plain);
+  return completed(
+    walk,
+    planElision(entries, directives, () => false),
+    dice,
+    plain,
+  );
 };
 const cutting =
   (kind: "summarize" | "discard"): Settle =>
@@ -56,13 +61,21 @@ const cutting =
     const { entries, directives } = walk.transcript;
     const { compaction, config } = walk.context;
     const cut = planCut(entries, directives, config.compaction.window, compaction.overflows);
-    if (!cut) return e.compacted();
+    if (!cut) return plain ? e.compactionFailed : e.compacted();
     return completed(walk, kind === "summarize" ? { kind, ...cut, text: "gist" } : { kind, ...cut }, dice, plain);
   };
 
 const preparing: Settle = (_, dice) => e.prepared(dice.of([10, 100, 800]), dice.chance(2));
 
-const failures: readonly Failure["class"][] = ["timeout", "malformed", "overflow", "auth", "refused", "fatal", "cancelled"];
+const failures: readonly Failure["class"][] = [
+  "timeout",
+  "malformed",
+  "overflow",
+  "auth",
+  "refused",
+  "fatal",
+  "cancelled",
+];
 const requesting: Settle = (_, dice, plain) => {
   if (plain) return e.answer();
   if (dice.chance(3)) return e.failedWith(dice.of(failures), dice.of(["", "partly said"]));
@@ -85,12 +98,15 @@ const approving: Settle = (walk, dice, plain) => {
   const open = walk.context.draft!.calls.filter((c) => c.stage === "asked");
   const some = plain ? open : open.filter(() => dice.chance(2));
   const event = e.decided(...some.map((call) => decisionFor(call.callId, dice, plain)));
-  return !plain && dice.chance(2) ? { ...event, answered: true } as InputEvent : event;
+  return !plain && dice.chance(2) ? ({ ...event, answered: true } as InputEvent) : event;
 };
 function decisionFor(callId: string, dice: Dice, plain: boolean): SettledDecision {
   if (plain) return e.decisionOn(callId, "deny");
   const decision = dice.of(["allow", "allow", "deny", "respond", "timeout"] as const);
-  const edited = e.verdictOn(callId, dice.of(["allow", "deny", "invalid"] as const), { args: { edited: true }, hash: "e" });
+  const edited = e.verdictOn(callId, dice.of(["allow", "deny", "invalid"] as const), {
+    args: { edited: true },
+    hash: "e",
+  });
   return e.decisionOn(callId, decision, decision === "allow" && dice.chance(3) ? { edited } : {});
 }
 

@@ -68,7 +68,11 @@ export class FaultyStore implements Store {
     return lease;
   }
 
-  append(lease: Lease, records: readonly JournalRecord[], options?: Parameters<Store["append"]>[2]) {
+  append(
+    lease: Lease,
+    records: readonly JournalRecord[],
+    options?: Parameters<Store["append"]>[2],
+  ): Lease | Promise<Lease> {
     return this.#asked(() => (this.lags ? this.#later(lease, records, options) : this.#write(lease, records, options)));
   }
 
@@ -90,7 +94,7 @@ export class FaultyStore implements Store {
     return new Promise<never>(() => {});
   }
 
-  release(lease: Lease, options: Parameters<Store["release"]>[1]) {
+  release(lease: Lease, options: Parameters<Store["release"]>[1]): void | Promise<void> {
     return this.#asked(() => this.base.release(lease, options));
   }
 

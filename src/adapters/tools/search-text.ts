@@ -1,12 +1,14 @@
-/** `search_text`: lines that match a pattern, found in a thread of their own, so that no pattern can stop the process. */
-import { Worker } from "node:worker_threads";
+/** `search_text`: lines that match a pattern. */
 import { z } from "zod";
 import type { ToolContext } from "../../ports.ts";
-import type { SearchMessage, SearchOrder } from "./search-worker.ts";
-import { placeIn } from "./workspace-paths.ts";
+import { MatchThread, type Match } from "./match-thread.ts";
+import { isBinary, openFile, placeIn, type Place } from "./workspace-paths.ts";
+import { walk, type FoundFile } from "./workspace-walk.ts";
 
 const MOST_MATCHES = 200;
 const LONGEST_SEARCH_MS = 10_000;
+const LARGEST_FILE_BYTES = 20_000_000;
+const SHOWN_CHARACTERS = 300;
 
 const input = z.object({
   pattern: z.string().min(1).max(1_000).describe("JavaScript regular expression, matched line by line"),
@@ -22,47 +24,70 @@ export const searchTextTool = (root?: string, options: { timeoutMs?: number } = 
   readOnly: true,
   execute: async (args: z.output<typeof input>, { signal, session }: ToolContext) => {
     const place = placeIn(root ?? session.workspace, args.path ?? ".");
-    const order = { place, pattern: args.pattern, glob: args.glob, most: MOST_MATCHES };
-    const { lines, notes } = await search(order, options.timeoutMs ?? LONGEST_SEARCH_MS, signal);
-    const found = lines.length > 0 ? lines : ["[no matches]"];
-    return [...found, ...notes.map((note) => `[${note}]`)].join("\n");
+    signal.throwIfAborted();
+    const timeoutMs = options.timeoutMs ?? LONGEST_SEARCH_MS;
+    const thread = new MatchThread(args.pattern);
+    const stop = () => thread.stop();
+    const timer = setTimeout(stop, timeoutMs);
+    signal.addEventListener("abort", stop);
+    try {
+      const lines = await search(thread, place, args.glob);
+      signal.throwIfAborted();
+      if (thread.stopped)
+        lines.push(
+          `[stopped after ${timeoutMs} ms: the pattern or the files are too much; narrow the path or simplify the pattern]`,
+        );
+      return lines.length > 0 ? lines.join("\n") : "[no matches]";
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      thread.stop();
+    }
   },
 });
 
-/** Runs the search and stops it hard when its time is over; what was found until then counts. */
-function search(order: SearchOrder, timeoutMs: number, signal: AbortSignal) {
-  signal.throwIfAborted();
-  return new Promise<{ lines: string[]; notes: string[] }>((resolve, reject) => {
-    const worker = new Worker(workerFile(), {
-      workerData: order,
-      env: {},
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
-    });
-    const lines: string[] = [];
-    const finish = (end: () => void) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", cancelled);
-      void worker.terminate();
-      end();
-    };
-    const cancelled = () => finish(() => reject(new Error("The search was stopped.")));
-    const timer = setTimeout(() => {
-      const note = `stopped after ${timeoutMs} ms: the pattern or the files are too much; narrow the path or simplify the pattern`;
-      finish(() => resolve({ lines, notes: [note] }));
-    }, timeoutMs);
-    signal.addEventListener("abort", cancelled);
-    worker.on("message", (message: SearchMessage) => {
-      if ("lines" in message) lines.push(...message.lines);
-      else if ("error" in message) finish(() => reject(new Error(message.error)));
-      else finish(() => resolve({ lines, notes: message.notes }));
-    });
-    worker.on("error", (error) => finish(() => reject(error)));
-  });
+/** What was found until all was searched, enough was found, or the thread was stopped. */
+async function search(thread: MatchThread, place: Place, glob: string | undefined): Promise<string[]> {
+  const lines: string[] = [];
+  let tooLarge = 0;
+  for await (const file of walk(place, glob)) {
+    if (thread.stopped) return lines;
+    if (file.size > LARGEST_FILE_BYTES) {
+      tooLarge += 1;
+      continue;
+    }
+    const text = await textOf(place, file);
+    const found = text === "" ? [] : await thread.find(text, MOST_MATCHES - lines.length);
+    if (found === undefined) return lines;
+    for (const match of found) lines.push(`${file.shown}:${match[0]}: ${around(text, match)}`);
+    if (lines.length < MOST_MATCHES) continue;
+    lines.push(`[there may be more than ${MOST_MATCHES} matches: narrow the search]`);
+    break;
+  }
+  if (tooLarge > 0) lines.push(`[${tooLarge} files larger than ${LARGEST_FILE_BYTES} bytes were passed over]`);
+  return lines;
 }
 
-/** The worker is the file beside this one, as source or as built. */
-function workerFile(): URL {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`./search-worker.${extension}`, import.meta.url);
+/** The text of a file; nothing when it is not text or cannot be read. */
+async function textOf(place: Place, { real, shown }: FoundFile): Promise<string> {
+  try {
+    const { file } = await openFile({ ...place, real, shown });
+    try {
+      const bytes = await file.readFile();
+      return isBinary(bytes) ? "" : bytes.toString("utf8");
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return "";
+  }
+}
+
+/** A long line is shown around its match. */
+function around(text: string, [, begin, end, index]: Match): string {
+  const line = text.slice(begin, end);
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  const start = Math.max(0, Math.min(index - SHOWN_CHARACTERS / 3, line.length - SHOWN_CHARACTERS));
+  const part = line.slice(start, start + SHOWN_CHARACTERS);
+  return `${start > 0 ? "…" : ""}${part}${start + SHOWN_CHARACTERS < line.length ? "…" : ""}`;
 }
