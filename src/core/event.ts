@@ -178,7 +178,7 @@ export const outputEvents = lazySchemas({
   "run.started": () => z.object({ runId: z.string(), options: runOptions, continued: z.boolean().optional() }),
   "run.waiting": () => z.object({ tasks: ids, waitMs: z.number() }),
   "run.woken": () => z.object({ reason: z.enum(["input", "task", "timeout"]) }),
-  "run.suspended": () => z.object({ runId: z.string(), pending: z.array(approvalRequest) }),
+  "run.suspended": () => z.object({ runId: z.string(), turns: z.number(), pending: z.array(approvalRequest) }),
   "run.ended": () =>
     z.object({
       runId: z.string(),

@@ -44,7 +44,7 @@ export type Ending = {
   error?: RunError | undefined;
   clearInbox?: boolean | undefined;
   /** The request that replaces an interrupted run. */
-  next?: { runId: string; options: MachineRunOptions; inputs: readonly string[] } | undefined;
+  next?: { run: Run; ending: Ending | null; inputs: readonly string[] } | undefined;
 };
 
 export const cancelled = (reason?: string, clearInbox?: boolean): Ending => ({

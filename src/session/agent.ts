@@ -116,6 +116,7 @@ export class Agent {
   readonly #gone = new FinalizationRegistry<string>((id) => {
     if (!this.#live.get(id)?.deref()) this.#live.delete(id);
   });
+  readonly #opening = new Map<string, Promise<Session>>();
   #closed = false;
 
   constructor(parts: Parts) {
@@ -154,10 +155,16 @@ export class Agent {
     return this.#keep(engine, options.autorun);
   }
 
-  /** The live session of this process, else a resumed one; with `create`, else a new one. */
-  async openSession(id: string, options: { create?: boolean } & Omit<SessionOptions, "id"> = {}): Promise<Session> {
+  /** The live session of this process, else a resumed one; with `create`, else a new one. Asked twice at once, it is one. */
+  openSession(id: string, options: { create?: boolean } & Omit<SessionOptions, "id"> = {}): Promise<Session> {
     const live = this.#live.get(id)?.deref();
-    if (live && live.state !== "closed") return live;
+    if (live && live.state !== "closed") return Promise.resolve(live);
+    const opening = this.#opening.get(id) ?? this.#open(id, options).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  async #open(id: string, options: { create?: boolean } & Omit<SessionOptions, "id">): Promise<Session> {
     const { create, ...rest } = options;
     try {
       return await this.resumeSession(id, rest);

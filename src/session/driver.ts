@@ -23,31 +23,38 @@ export class Driver {
   readonly #engine: Engine;
   readonly #autorun: RunOptions | undefined;
   /** Why no run may begin, when none may. */
-  readonly #refusal: () => AgentError | null;
+  readonly #refusal: (mayCompact: boolean) => AgentError | null;
   #hinted = false;
 
-  constructor(engine: Engine, autorun: RunOptions | undefined, refusal: () => AgentError | null) {
+  constructor(engine: Engine, autorun: RunOptions | undefined, refusal: (mayCompact: boolean) => AgentError | null) {
     this.#engine = engine;
     this.#autorun = autorun;
     this.#refusal = refusal;
     engine.onAnnounce = (event) => this.#hear(event);
   }
 
-  /** Begins a run, or goes on with the open one. A caller's mistake is in the handle. */
-  begin(options: RunOptions | undefined, inputs: (() => InputEvent[]) | "continue"): RunHandle {
-    if (inputs === "continue" && this.active?.unclaimed) {
+  /**
+   * Begins a run, or goes on with the open one, once `after` is over. A caller's mistake is in the handle.
+   */
+  begin(
+    options: RunOptions | undefined,
+    inputs: (() => InputEvent[]) | "continue",
+    after?: Promise<unknown>,
+  ): RunHandle {
+    const continued = inputs === "continue";
+    if (continued && this.active?.unclaimed) {
       this.active.unclaimed = false;
       return this.active.handle;
     }
-    const open = inputs === "continue" ? this.#engine.state.run : null;
-    const handle = new RunHandle(open?.id ?? this.#engine.ids.next("run"), this.#source());
+    const handle = new RunHandle(this.#engine.ids.next("run"), this.#source);
     try {
-      const refusal = this.#refusal();
+      const refusal = this.#refusal(after !== undefined);
       if (refusal) throw refusal;
+      if (continued) handle.id = this.#engine.state.run?.id ?? handle.id;
       const checked = { ...this.#engine.parts.defaults, ...checkRun(options) };
-      const events = inputs === "continue" ? [] : inputs();
+      const events = continued ? [] : inputs();
       this.active = { handle, options: checked, unclaimed: false, early: [] };
-      void this.#drive(this.active, events, inputs === "continue");
+      void this.#drive(this.active, events, continued, after);
     } catch (error) {
       handle.refuse(error);
     }
@@ -60,29 +67,34 @@ export class Driver {
     if (this.active) this.active.unclaimed = true;
   }
 
-  #source(): RunSource {
-    const engine = this.#engine;
-    return {
-      events: (runId, signal) => {
-        const { run } = engine.ledger;
-        const after = run?.id === runId ? run.after : engine.journal.head - engine.journal.backlog;
-        const isLast = (event: SessionEvent) => isEndOf(runId, event);
-        return engine.journal.feed.read({ after, partials: true, isLast, signal });
-      },
-      cancel: (runId, reason) => this.#cancelQuietly(runId, reason),
-    };
+  readonly #source: RunSource = {
+    events: (run, signal) => this.#eventsOf(run, signal),
+    cancel: (run, reason) => this.#cancelQuietly(run.id, reason),
+  };
+
+  /** A handle may be read before its run begins: what is there already is not for it. */
+  async *#eventsOf(run: RunHandle, signal: AbortSignal): AsyncGenerator<SessionEvent, void, void> {
+    const { feed } = this.#engine.journal;
+    const isLast = (event: SessionEvent) => isEndOf(run, event);
+    for await (const event of feed.read({ after: run.after ?? feed.head, partials: true, isLast, signal }))
+      if (!("seq" in event) || event.seq > (run.after ?? Infinity)) yield event;
   }
 
-  async #drive(active: Active, inputs: InputEvent[], continued: boolean): Promise<void> {
+  async #drive(active: Active, inputs: InputEvent[], continued: boolean, after?: Promise<unknown>): Promise<void> {
     const engine = this.#engine;
     const { handle, options } = active;
     try {
+      if (after) await after.catch(() => {});
       await engine.hold();
     } catch (error) {
       this.active = null;
       return handle.refuse(asAgentError(error, engine.id));
     }
-    engine.run = liveRunOf(engine.parts, handle.id, options, engine.context);
+    // Only now is it certain which run lies open: another process may have gone on with it, or left one.
+    const open = continued ? engine.state.run : null;
+    const stale = continued && !open && handle.id === engine.ledger.run?.id;
+    handle.begin(open?.id ?? (stale ? engine.ids.next("run") : handle.id), engine.journal.head);
+    engine.run = liveRunOf(engine.parts, handle.id, options, engine.context, open?.options);
     engine.useTools(options.tools);
     for (const event of inputs) engine.send(event);
     const { signal } = options;
@@ -90,7 +102,7 @@ export class Driver {
     engine.send({
       type: "run.requested",
       runId: handle.id,
-      options: machineOptionsOf(engine.parts, options, continued ? engine.state.run?.options : undefined),
+      options: machineOptionsOf(engine.parts, options, open?.options),
       ...(ids.length ? { inputs: ids } : {}),
       ...(continued ? { continued } : {}),
       ...(signal?.aborted ? { cancelled: { reason: messageOf(signal.reason) } } : {}),
@@ -99,6 +111,15 @@ export class Driver {
     active.early = null;
     for (const event of early) engine.send(event);
     if (signal) this.#obey(signal, handle);
+  }
+
+  /** Takes back an input that has not reached the machine yet. */
+  takeBack(id: string): boolean {
+    const { active } = this;
+    const left = active?.early?.filter((e) => e.type !== "input.received" || e.id !== id);
+    if (!active || !left || left.length === active.early?.length) return false;
+    active.early = left;
+    return true;
   }
 
   #obey(signal: AbortSignal, handle: RunHandle): void {
@@ -118,7 +139,7 @@ export class Driver {
   }
 
   #wake(): void {
-    if (this.#autorun && !this.#refusal()) this.goOn(this.#autorun);
+    if (this.#autorun && !this.#refusal(false)) this.goOn(this.#autorun);
   }
 
   #hint(event: OutputOf<"exchange.committed">): void {

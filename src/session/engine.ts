@@ -198,6 +198,7 @@ export class Engine implements Host {
    * lease goes with the last `drop`. @throws AgentError `busy`, and whatever keeps the journal from being opened
    */
   async hold(): Promise<void> {
+    if (this.path === "closed") throw new AgentError("closed", `Session ${this.id} is closed.`);
     this.#holders++;
     try {
       await this.#dropping;

@@ -13,7 +13,7 @@ const noUsage = (): UsageReport => ({ total: {}, requests: 0, byPurpose: { turn:
 
 export class Ledger implements Fold {
   /** Working memory; a new object with each change, so that whoever reads it keeps what it read. */
-  memory: { readonly [key: string]: Json } = {};
+  memory: { readonly [key: string]: Json } = Object.create(null);
   title: string | undefined;
   opened: Extract<JournalRecord, { type: "session.opened" }> | undefined;
   /** Options of the newest run, and how it ended. */

@@ -1,6 +1,7 @@
 /** What becomes of a run's options: one half is written to the journal, the other lives with the run. */
 import type { MachineRunOptions, OutputOf } from "../core/event.ts";
 import type { LiveRun } from "../effects/host.ts";
+import type { ModelSettings } from "../ports.ts";
 import type { Parts } from "./agent.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunOptions } from "./options.ts";
@@ -22,22 +23,33 @@ export function machineOptionsOf(parts: Parts, options: RunOptions, before?: Mac
   };
   if (options.maxTurns !== undefined) made.maxTurns = options.maxTurns;
   if (options.maxBudgetUsd !== undefined) made.maxBudgetUsd = options.maxBudgetUsd;
-  const settings = { ...parts.settings, ...options.settings };
-  const thinkingLevel = options.thinkingLevel ?? before?.thinkingLevel ?? settings.thinkingLevel;
+  const { thinkingLevel } = settingsOf(parts, options, before);
   if (thinkingLevel !== undefined) made.thinkingLevel = thinkingLevel;
+  if (options.settings !== undefined) made.settings = options.settings;
   return made;
 }
 
+/** Of the run, else of the run it goes on with, else of the agent. */
+function settingsOf(parts: Parts, options: RunOptions, before: MachineRunOptions | undefined): ModelSettings {
+  const settings: ModelSettings = { ...parts.settings, ...before?.settings, ...options.settings };
+  const thinkingLevel = options.thinkingLevel ?? options.settings?.thinkingLevel ?? before?.thinkingLevel;
+  return thinkingLevel === undefined ? settings : { ...settings, thinkingLevel };
+}
+
 /** The half that cannot be written: functions, models, live objects. */
-export function liveRunOf(parts: Parts, id: string, options: RunOptions, context: unknown): LiveRun {
-  const settings = { ...parts.settings, ...options.settings };
-  if (options.thinkingLevel !== undefined) settings.thinkingLevel = options.thinkingLevel;
+export function liveRunOf(
+  parts: Parts,
+  id: string,
+  options: RunOptions,
+  context: unknown,
+  before?: MachineRunOptions,
+): LiveRun {
   return {
     id,
     approve: options.approve,
-    unanswered: approvalsOf(options).mode ?? "deny",
+    unanswered: approvalsOf(options).mode ?? before?.approvals.unanswered ?? "deny",
     model: options.model ?? parts.model,
-    settings,
+    settings: settingsOf(parts, options, before),
     context: options.context ?? context,
   };
 }
@@ -47,7 +59,7 @@ export function resultOf(event: OutputOf<"run.ended"> | OutputOf<"run.suspended"
   const usage = ledger.run?.usage.total ?? {};
   const base = { text: ledger.run?.text ?? "", usage, runId: event.runId };
   if (event.type === "run.suspended")
-    return { ...base, status: "suspended", turns: 0, undelivered: [], pending: event.pending };
+    return { ...base, status: "suspended", turns: event.turns, undelivered: [], pending: event.pending };
   const result: RunResult = { ...base, status: event.status, turns: event.turns, undelivered: event.undelivered };
   if (event.openTasks) result.openTasks = event.openTasks;
   if (event.error) result.error = event.error as NonNullable<RunResult["error"]>;

@@ -1,6 +1,6 @@
 /** A run as its caller holds it: an iterable of events, a result, and a way to stop it. */
 import type { ApprovalRequest } from "../core/call.ts";
-import { AgentError, type RunError } from "../core/errors.ts";
+import type { RunError } from "../core/errors.ts";
 import type { RunStatus, SessionEvent } from "../core/event.ts";
 import type { Usage } from "../core/usage.ts";
 
@@ -22,6 +22,7 @@ export type RunResult = {
 
 /** The iterator of a run is its only owner: leaving it early cancels the run, unless `detach()` was called. */
 export interface Run extends AsyncIterable<SessionEvent> {
+  /** A continued run keeps its id; which one that is, is certain once its first event is there. */
   readonly id: string;
   /** How the run ended. Rejects only for a caller's mistake; never an unhandled rejection. */
   readonly result: Promise<RunResult>;
@@ -38,12 +39,14 @@ export interface Run extends AsyncIterable<SessionEvent> {
 
 /** What a handle needs from its session. */
 export type RunSource = {
-  events(runId: string, signal: AbortSignal): AsyncIterable<SessionEvent>;
-  cancel(runId: string, reason: string | undefined): void;
+  events(run: RunHandle, signal: AbortSignal): AsyncIterable<SessionEvent>;
+  cancel(run: RunHandle, reason: string | undefined): void;
 };
 
 export class RunHandle implements Run {
-  readonly id: string;
+  id: string;
+  /** `seq` behind which its events begin; unknown until it begins. */
+  after: number | null = null;
   readonly result: Promise<RunResult>;
   readonly #source: RunSource;
   #detached = false;
@@ -62,6 +65,12 @@ export class RunHandle implements Run {
     this.result.catch(() => {});
   }
 
+  /** The run begins: what it is called, and where its events start. */
+  begin(id: string, after: number): void {
+    this.id = id;
+    this.after = after;
+  }
+
   /** Settles `result`. */
   end(result: RunResult): void {
     this.#resolve(result);
@@ -77,8 +86,8 @@ export class RunHandle implements Run {
   async *[Symbol.asyncIterator](): AsyncGenerator<SessionEvent, void, void> {
     let over = false;
     try {
-      for await (const event of this.#source.events(this.id, this.#over.signal)) {
-        over = isEndOf(this.id, event);
+      for await (const event of this.#source.events(this, this.#over.signal)) {
+        over = isEndOf(this, event);
         yield event;
       }
       over = true;
@@ -108,13 +117,16 @@ export class RunHandle implements Run {
   }
 
   cancel(reason?: string): void {
-    this.#source.cancel(this.id, reason);
+    this.#source.cancel(this, reason);
   }
 }
 
-/** Whether an event is the last of a run. */
-export const isEndOf = (runId: string, event: SessionEvent): boolean =>
-  (event.type === "run.ended" || event.type === "run.suspended") && event.runId === runId;
+/** Whether an event is the last one for a handle. */
+export const isEndOf = (run: RunHandle, event: SessionEvent): boolean =>
+  (event.type === "run.ended" || event.type === "run.suspended") &&
+  event.runId === run.id &&
+  run.after !== null &&
+  event.seq > run.after;
 
 /** Text deltas of a run. A retry that begins with what was already handed out goes on behind it. */
 async function* joinText(events: AsyncIterable<SessionEvent>): AsyncGenerator<string, void, void> {
@@ -159,9 +171,3 @@ export function explain(result: RunResult): string {
       return result.status satisfies never;
   }
 }
-
-export const refusedRun = (id: string, source: RunSource, error: AgentError): RunHandle => {
-  const run = new RunHandle(id, source);
-  run.refuse(error);
-  return run;
-};

@@ -11,10 +11,10 @@ import { Driver } from "./driver.ts";
 import type { Engine } from "./engine.ts";
 import type { UsageReport } from "./ledger.ts";
 import { promptsOf, type Input, type RunOptions } from "./options.ts";
-import { RunHandle, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { compactabilityOf, compactNow, titleOf, type Compactability } from "./side-work.ts";
 import { stateOf, whyOf, type SessionState } from "./standing.ts";
-import { notify } from "./tool-session.ts";
+import { notify, withdraw } from "./tool-session.ts";
 
 /** A steering input that was accepted; it is not durable yet. */
 export type Receipt = { id: string; status: "queued" };
@@ -30,15 +30,15 @@ export class Session {
   constructor(engine: Engine, autorun: RunOptions | undefined) {
     this.id = engine.id;
     this.#engine = engine;
-    this.#driver = new Driver(engine, autorun, () => this.#refusal());
+    this.#driver = new Driver(engine, autorun, (mayCompact) => this.#refusal(mayCompact));
   }
 
-  #refusal(): AgentError | null {
+  #refusal(mayCompact = false): AgentError | null {
     const { active } = this.#driver;
     const because = (code: "closed" | "busy", message: string) => new AgentError(code, `Session ${this.id} ${message}`);
     if (this.#closed) return because("closed", "is closed. Open it again with agent.openSession().");
     if (active) return because("busy", `is running ${active.handle.id}. Await its result, steer() it or cancel() it.`);
-    if (this.#compacting) return because("busy", "is compacting. Await compact(), or use send().");
+    if (this.#compacting && !mayCompact) return because("busy", "is compacting. Await compact(), or use send().");
     return null;
   }
 
@@ -47,14 +47,12 @@ export class Session {
    * compaction, is `busy`. Empty input adds nothing to the conversation.
    */
   run(input: Input, options?: RunOptions): Run {
-    return this.#driver.begin(options, () =>
-      promptsOf(input).map((parts) => ({
-        type: "input.received",
-        id: this.#engine.ids.next("in"),
-        kind: "prompt",
-        parts,
-      })),
-    );
+    return this.#driver.begin(options, () => this.#promptsOf(input));
+  }
+
+  #promptsOf(input: Input): InputEvent[] {
+    const { ids } = this.#engine;
+    return promptsOf(input).map((parts) => ({ type: "input.received", id: ids.next("in"), kind: "prompt", parts }));
   }
 
   /**
@@ -83,39 +81,16 @@ export class Session {
 
   /** Takes a queued input back. False when it is in the transcript already, or unknown. */
   unsteer(id: string): boolean {
-    if (!this.#engine.state.inbox.some((i) => i.id === id)) return false;
-    this.#engine.send({ type: "input.withdrawn", ids: [id] });
+    if (this.#driver.takeBack(id)) return true;
+    if (this.#closed || !this.#engine.state.inbox.some((i) => i.id === id)) return false;
+    withdraw(this.#engine, id);
     return true;
   }
 
   /** Steers when a run is active, runs when idle, waits for a compaction: in one step. */
   send(input: Input, options?: RunOptions): Run | Receipt {
     const receipt = this.steer(input);
-    if (receipt) return receipt;
-    return this.#compacting ? this.#runAfter(this.#compacting, input, options) : this.run(input, options);
-  }
-
-  #runAfter(compacting: Promise<unknown>, input: Input, options: RunOptions | undefined): Run {
-    const begun = compacting.then(
-      () => this.run(input, options),
-      () => this.run(input, options),
-    );
-    const handle: RunHandle = new RunHandle(this.#engine.ids.next("run"), {
-      async *events(_, signal) {
-        for await (const event of await begun) {
-          if (signal.aborted) return;
-          yield event;
-        }
-      },
-      cancel: (_, reason) => void begun.then((run) => run.cancel(reason)),
-    });
-    void begun
-      .then((run) => run.result)
-      .then(
-        (result) => handle.end(result),
-        (error: unknown) => handle.refuse(error),
-      );
-    return handle;
+    return receipt || this.#driver.begin(options, () => this.#promptsOf(input), this.#compacting ?? undefined);
   }
 
   /** Tells the model something at its next turn; `defer` also wakes the session. */
@@ -177,7 +152,8 @@ export class Session {
   }
 
   /** Asks the model for a short title; the request is not part of the conversation. @throws Error when there is none */
-  generateTitle(): Promise<string> {
+  async generateTitle(): Promise<string> {
+    if (this.#closed) throw this.#refusal()!;
     return titleOf(this.#engine);
   }
 

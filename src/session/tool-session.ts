@@ -25,6 +25,10 @@ export function notify(engine: Engine, input: { kind: "defer" | "info"; text: st
   feed(engine, "A notice", () => engine.send(event));
 }
 
+/** Takes an input back that nobody has taken yet. */
+export const withdraw = (engine: Engine, id: string): void =>
+  feed(engine, "A withdrawal", () => engine.send({ type: "input.withdrawn", ids: [id] }));
+
 export const toolSession = (engine: Engine): ToolContext["session"] => ({
   id: engine.id,
   workspace: engine.workspace,

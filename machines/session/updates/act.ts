@@ -42,7 +42,7 @@ export const denyPending: Update = (c, e) => ({
 /** The run stops here without ending: whoever decides later moves it again. */
 export const suspendRun: Update = (c) => ({
   set: { run: { ...c.run!, parked: true }, draft: { ...c.draft!, answered: false } },
-  announce: [{ type: "run.suspended", runId: c.run!.id, pending: requests(c) }],
+  announce: [{ type: "run.suspended", runId: c.run!.id, turns: c.run!.turns, pending: requests(c) }],
 });
 
 /** Starts what may start. */

@@ -3,7 +3,7 @@ import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf, RunStatus } from "../../../src/core/event.ts";
 import { admit, idsOf, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
-import { cancelled, failed, newRun } from "../../../src/core/run.ts";
+import { cancelled, failed, newRun, type Run } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
@@ -36,17 +36,24 @@ export const importHistory: Update<InputOf<"history.imported">> = (c, e) => ({
 
 /** A run begins, goes on where it was parked, or takes the place of one that was cut. */
 export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
-  if (!c.run) {
-    const started: OutputOf<"run.started"> = { type: "run.started", runId: e.runId, options: e.options };
-    if (e.continued) started.continued = true;
-    const ending = e.cancelled ? cancelled(e.cancelled.reason) : null;
-    return { set: { run: newRun(e.runId, e.options), ending }, announce: [started] };
-  }
+  const lost = e.inputs?.some((id) => !c.inbox.some((i) => i.id === id));
+  const fresh = { ...newRun(e.runId, e.options), refused: lost ? "the inbox is full" : null };
+  const ending = e.cancelled ? cancelled(e.cancelled.reason) : null;
+  if (!c.run) return { set: { run: fresh, ending }, announce: [started(fresh, e.continued)] };
   const run = { ...c.run, parked: false, prepared: false };
-  if (e.continued) return { set: { run: { ...run, options: { ...e.options, maxTurns: c.run.options.maxTurns } } } };
-  const next = { runId: e.runId, options: e.options, inputs: e.inputs ?? [] };
-  return { set: { run, ending: { ...cancelled("interrupted"), next } } };
+  if (!e.continued)
+    return {
+      set: { run, ending: { ...cancelled("interrupted"), next: { run: fresh, ending, inputs: e.inputs ?? [] } } },
+    };
+  return { set: { run: { ...run, options: { ...run.options, ...e.options } }, ending } };
 };
+
+const started = (run: Run, continued?: boolean): OutputOf<"run.started"> => ({
+  type: "run.started",
+  runId: run.id,
+  options: run.options,
+  ...(continued ? { continued } : {}),
+});
 
 /** Cancel is a flag; the states decide how to get out, `deciding` ends the run. */
 export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) =>
@@ -117,8 +124,8 @@ const end =
     const next = ending?.next;
     return {
       set: {
-        run: next ? newRun(next.runId, next.options) : null,
-        ending: null,
+        run: next?.run ?? null,
+        ending: next?.ending ?? null,
         draft: null,
         continues: false,
         inbox: ending?.clearInbox ? [] : left,
@@ -127,7 +134,7 @@ const end =
       announce: [
         ...(taken.length ? [{ type: "inputs.taken" as const, inputs: idsOf(taken) }] : []),
         ended,
-        ...(next ? [{ type: "run.started" as const, runId: next.runId, options: next.options }] : []),
+        ...(next ? [started(next.run)] : []),
       ],
     };
   };

@@ -1,0 +1,306 @@
+import { describe, expect } from "vitest";
+import { oneByOne } from "../../src/effects/ask-approval.ts";
+import { defineMiddleware } from "../../src/middleware/middleware.ts";
+import type { Decision } from "../../src/ports.ts";
+import type { Session } from "../../src/session/session.ts";
+import {
+  all,
+  call,
+  codeOf,
+  gate,
+  look,
+  only,
+  settled,
+  standing,
+  statusOf,
+  test,
+  told,
+  write,
+  writeTool,
+} from "./support.ts";
+
+const allow = (callId: string, args?: unknown): Decision => ({
+  callId,
+  decision: "allow",
+  ...(args === undefined ? {} : { args }),
+});
+const deny = (callId: string): Decision => ({ callId, decision: "deny" });
+const ids = (session: Session) => session.pending().map((r) => r.callId);
+
+describe("an approver", () => {
+  test("may answer for all at once, in a word or by a function", async ({ world }) => {
+    const { session } = await world.open([write("a"), write("b"), write("c"), write("d"), "done"]);
+    await session.run("go", { maxTurns: 1, approve: "allow" }).result;
+    await session.continue({ maxTurns: 1, approve: "deny" }).result;
+    await session.continue({ maxTurns: 1, approve: () => "allow" }).result;
+    await session.continue({ approve: async () => "deny" }).unwrap();
+    expect(world.ran).toEqual(["write a", "write c"]);
+  });
+
+  test("is asked once per batch, with names, arguments and a way to be called off", async ({ world }) => {
+    const batches: unknown[] = [];
+    const { session } = await world.open([
+      { calls: [call("write", "a"), call("look", "b"), call("write", "c")] },
+      "done",
+    ]);
+    await session
+      .run("go", {
+        approve: (requests, { signal }) => {
+          batches.push(requests.map(({ name, args }) => ({ name, args })));
+          expect(signal.aborted).toBe(false);
+          return "allow";
+        },
+      })
+      .unwrap();
+    expect(batches).toEqual([
+      [
+        { name: "write", args: { path: "a" } },
+        { name: "write", args: { path: "c" } },
+      ],
+    ]);
+  });
+
+  test("oneByOne asks call by call", async ({ world }) => {
+    const { session } = await world.open([write("a", "b", "c"), "done"]);
+    const asked: unknown[] = [];
+    const approve = oneByOne(async (request) => {
+      asked.push(request.args);
+      return request.callId.endsWith("1") ? { decision: "deny", reason: "not b" } : "allow";
+    });
+    await session.run("go", { approve }).unwrap();
+    expect(asked).toEqual([{ path: "a" }, { path: "b" }, { path: "c" }]);
+    expect(told(session.messages())).toEqual([
+      "ok written a",
+      "denied Tool call denied by user. not b",
+      "ok written c",
+    ]);
+  });
+
+  test("from the agent's defaults holds for runs that name none", async ({ world }) => {
+    const { session } = await world.open([write("a"), write("b"), "done"], { defaults: { approve: "allow" } });
+    await session.run("go", { maxTurns: 1 }).result;
+    await session.continue({ approve: "deny" }).unwrap();
+    expect(world.ran).toEqual(["write a"]);
+  });
+
+  test("that answers nonsense denies", async ({ world }) => {
+    const { session } = await world.open([write("a"), write("b"), "done"]);
+    const answers: unknown[] = [[{ callId: "call_1_1_0", decision: "maybe" }], undefined];
+    await session.run("go", { approve: (() => answers.shift()) as never }).unwrap();
+    expect(told(session.messages()).map((t) => t.split(" ")[0])).toEqual(["denied", "denied"]);
+    expect(world.ran).toEqual([]);
+  });
+
+  test("may respond in place of the tool: an ok result by the approver", async ({ world }) => {
+    const { session } = await world.open([write("a"), "done"]);
+    await session
+      .run("go", { approve: (r) => [{ callId: r[0]!.callId, decision: "respond", text: "I did it by hand" }] })
+      .unwrap();
+    expect(told(session.messages())).toEqual(["ok I did it by hand"]);
+    expect(world.ran).toEqual([]);
+    const commit = (await world.records()).find((r) => r.type === "exchange.committed");
+    expect(commit).toMatchObject({ results: [{ status: "ok", by: "approver" }] });
+  });
+});
+
+describe("edited arguments", () => {
+  test("are validated and reviewed again by the whole chain, and are what runs", async ({ world }) => {
+    const seen: string[] = [];
+    const rule = defineMiddleware({
+      name: "rule",
+      reviewCall: (c) => {
+        seen.push(c.args.path);
+        return c.args.path.startsWith("/etc") ? { verdict: "deny", reason: "system file" } : undefined;
+      },
+    });
+    const { session, events } = await world.open([write("a", "b", "c"), "done"], { middleware: [rule] });
+    await session
+      .run("go", {
+        approve: ([a, b, c]) => [
+          allow(a!.callId, { path: "a2" }),
+          allow(b!.callId, { path: "/etc/passwd" }),
+          allow(c!.callId, { file: 1 }),
+        ],
+      })
+      .unwrap();
+    expect(seen).toEqual(["a", "b", "c", "a2", "/etc/passwd"]);
+    expect(world.ran).toEqual(["write a2"]);
+    expect(told(session.messages())).toEqual([
+      "ok written a2",
+      "denied Tool call denied by policy. system file",
+      expect.stringMatching(/^denied .*not valid.*path/s),
+    ]);
+    await settled();
+    expect(only(events, "tool.started").args).toEqual({ path: "a2" });
+  });
+
+  test("that a middleware would rewrite once more are a deny", async ({ world }) => {
+    const rewriting = defineMiddleware({
+      name: "rewriting",
+      reviewCall: (c) => (c.args.path === "edited" ? { args: { path: "again" } } : "ask"),
+    });
+    const { session } = await world.open([write("a"), "done"], { middleware: [rewriting] });
+    await session.run("go", { approve: ([a]) => [allow(a!.callId, { path: "edited" })] }).unwrap();
+    expect(told(session.messages())).toEqual([expect.stringMatching(/^denied .*by policy.*rewritten twice/)]);
+    expect(world.ran).toEqual([]);
+  });
+});
+
+describe("asks without an answer", () => {
+  test.for(["deny", "wait", "suspend"] as const)(
+    "what an approver leaves out meets the mode: %s",
+    async (mode, { world }) => {
+      const { session } = await world.open([write("a", "b"), "done"]);
+      const run = session.run("go", { approve: ([a]) => [allow(a!.callId)], approvals: mode });
+      if (mode === "wait") {
+        await world.until(() => session.pending().length === 1);
+        expect(await standing(run.result)).toBe("pending");
+        await session.decide([allow(ids(session)[0]!)]);
+      }
+      const result = await run.result;
+      expect(statusOf(result)).toBe(mode === "suspend" ? "suspended" : "completed");
+      if (mode === "suspend") {
+        expect(result.pending).toHaveLength(1);
+        expect(world.ran).toEqual([]);
+        await session.decide([deny(result.pending![0]!.callId)]);
+        await session.continue().unwrap();
+      }
+      expect(world.ran).toEqual(mode === "wait" ? ["write a", "write b"] : ["write a"]);
+    },
+  );
+
+  test("suspend: the result resolves without run.ended, and the last decision goes on by itself", async ({ world }) => {
+    const { session, events } = await world.open([write("a", "b"), "done"]);
+    const result = await session.run("go", { approvals: "suspend" }).result;
+    await settled();
+    expect(all(events, "run.ended")).toEqual([]);
+    expect(only(events, "run.suspended").pending).toEqual(result.pending);
+    expect([session.state, session.why()]).toEqual(["suspended", expect.stringMatching(/2 approval.*decide/)]);
+    expect(world.clock.timers).toBe(0);
+    await session.decide([allow(ids(session)[1]!)]);
+    expect(session.state).toBe("suspended");
+    await session.decide([allow(ids(session)[0]!)]);
+    await world.until(() => session.state === "idle");
+    await settled();
+    expect(world.ran).toEqual(["write a", "write b"]);
+    expect(only(events, "run.ended")).toMatchObject({ status: "completed", runId: result.runId });
+  });
+
+  test("wait: the same handle goes on after decide()", async ({ world }) => {
+    const { session } = await world.open([write("a"), "done"]);
+    const run = session.run("go", { approvals: "wait" });
+    const seen: string[] = [];
+    for await (const event of run) {
+      seen.push(event.type);
+      if (event.type === "approval.requested") await session.decide([allow(event.requests[0]!.callId)]);
+    }
+    expect(seen.at(-1)).toBe("run.ended");
+    expect(world.ran).toEqual(["write a"]);
+  });
+
+  test("continue() with mode deny, or with an approver, answers what was pending", async ({ world }) => {
+    const { session } = await world.open([write("a"), "done", write("b"), "done"]);
+    await session.run("go", { approvals: "suspend" }).result;
+    expect(statusOf(await session.continue({ approvals: "deny" }).result)).toBe("completed");
+    expect(told(session.messages())[0]).toMatch(/^denied/);
+    await session.run("again", { approvals: "suspend" }).result;
+    expect(statusOf(await session.continue({ approve: "allow" }).result)).toBe("completed");
+    expect(world.ran).toEqual(["write b"]);
+  });
+
+  test("an answer that comes after approvalMs, or after the run, changes nothing", async ({ world }) => {
+    const { session } = await world.open([write("a", "b"), "done"], { limits: { approvalMs: 1_000 } });
+    const run = session.run("go", { approvals: "wait" });
+    await world.until(() => session.state === "awaiting_approval");
+    const [a, b] = ids(session) as [string, string];
+    await session.decide([allow(a)]);
+    await world.clock.advance(1_000);
+    await run.unwrap();
+    expect(await session.decide([allow(b)])).toMatchObject({ accepted: [], alreadyDecided: [b] });
+    expect(told(session.messages())).toEqual(["ok written a", expect.stringMatching(/^timeout Not executed/)]);
+    const commit = (await world.records()).find((r) => r.type === "exchange.committed");
+    expect(commit).toMatchObject({ results: [{ status: "ok" }, { status: "timeout", by: "approval" }] });
+  });
+
+  test("decide() checks what it is given, and knows no call of an idle session", async ({ world }) => {
+    const { session } = await world.open([]);
+    expect(await codeOf(session.decide([{ callId: "x", decision: "perhaps" } as never]))).toBe("invalid_options");
+    expect(await codeOf(session.decide("allow" as never))).toBe("invalid_options");
+    expect(await session.decide([allow("x")])).toEqual({ accepted: [], unknown: ["x"], alreadyDecided: [] });
+    expect(session.pending()).toEqual([]);
+  });
+
+  test("two answers to one call in one breath: the first counts", async ({ world }) => {
+    const { session } = await world.open([write("a"), "done"]);
+    const run = session.run("go", { approvals: "wait" });
+    await world.until(() => session.state === "awaiting_approval");
+    const [a] = ids(session) as [string];
+    await session.decide([deny(a), allow(a)]);
+    await run.unwrap();
+    expect(world.ran).toEqual([]);
+  });
+
+  test("a wait that the process did not survive is still pending for the next one", async ({ world }) => {
+    const store = world.faulty();
+    const first = await world.open([write("a")], { store });
+    first.session.run("go", { approvals: "wait" });
+    await world.until(() => first.session.state === "awaiting_approval");
+    await settled();
+    await store.kill();
+    world.store = store.base;
+    const second = await world.reopen(["done"]);
+    expect(ids(second.session)).toEqual(ids(first.session));
+    const run = second.session.continue();
+    await world.until(() => second.session.state === "awaiting_approval");
+    await second.session.decide([allow(ids(second.session)[0]!)]);
+    expect((await run.unwrap()).text).toBe("done");
+    expect(world.ran).toEqual(["write a"]);
+  });
+});
+
+describe("the batch", () => {
+  test("the mode is frozen: a change during an approval applies to the next batch", async ({ world }) => {
+    const seen: string[] = [];
+    const watching = defineMiddleware({
+      name: "watching",
+      reviewCall: (_, { session }) => void seen.push(session.mode),
+    });
+    const answer = gate<"allow">();
+    const { session } = await world.open([write("a"), look("b"), "done"], { middleware: [watching] });
+    const run = session.run("go", { approve: () => answer.promise });
+    await world.until(() => session.state === "awaiting_approval");
+    await session.actor.send({ type: "mode.changed", mode: "plan" });
+    answer.open("allow");
+    await run.unwrap();
+    expect(seen).toEqual(["default", "plan"]);
+  });
+
+  test("act resolves against the catalogue that its request was made with", async ({ world }) => {
+    const versions: string[] = [];
+    let version = 1;
+    const changing = defineMiddleware({
+      name: "changing",
+      tools: () => {
+        const mine = version;
+        return { act: { ...writeTool(() => void versions.push(`v${mine}`)), description: `version ${mine}` } };
+      },
+    });
+    const { session, model } = await world.open(
+      [{ calls: [call("act", "a")] }, { calls: [call("act", "b")] }, "done"],
+      {
+        middleware: [changing],
+        tools: {},
+      },
+    );
+    await session
+      .run("go", {
+        approve: () => {
+          version++;
+          return "allow";
+        },
+      })
+      .unwrap();
+    expect(model.requests.map((r) => r.tools[0]!.description)).toEqual(["version 1", "version 2", "version 3"]);
+    expect(versions).toEqual(["v1", "v2"]);
+  });
+});
