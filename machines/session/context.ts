@@ -1,26 +1,10 @@
 /** What the machine remembers: control data only. Words and outputs live in the transcript, beside the machine. */
-import type { Call } from "../../src/core/batch.ts";
+import type { Draft } from "../../src/core/draft.ts";
 import type { SessionConfig } from "../../src/core/event.ts";
 import type { Inbox } from "../../src/core/inbox.ts";
 import { noCompaction, type Compaction } from "../../src/core/lap.ts";
 import { noPressure, type Pressure } from "../../src/core/pressure.ts";
 import type { Ending, Run } from "../../src/core/run.ts";
-
-/** The open turn: from its inputs to its commit. */
-export type Draft = {
-  turn: number;
-  attempt: number;
-  /** `seq` of the accepted answer; 0 while there is none. */
-  answer: number;
-  /** The answer was cut by length. */
-  cut: boolean;
-  calls: readonly Call[];
-  /** `seq` of the last failed attempt that showed something; 0 for none. */
-  failed: number;
-  waitMs: number;
-  /** The run's approver has answered what it wanted to. */
-  answered: boolean;
-};
 
 export type SessionContext = {
   id: string;

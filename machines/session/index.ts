@@ -38,6 +38,7 @@ export const sessionMachine = sessionSetup.createMachine({
 });
 
 export type SessionMachine = typeof sessionMachine;
-export type { SessionContext, SessionInput, Draft } from "./context.ts";
+export type { SessionContext, SessionInput } from "./context.ts";
+export type { Draft } from "../../src/core/draft.ts";
 export type { Ending, Run } from "../../src/core/run.ts";
 export type { Announcement } from "./change.ts";

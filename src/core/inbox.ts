@@ -49,3 +49,18 @@ export function admit(
 
 export const tokensIn = (inbox: Inbox): number => inbox.reduce((sum, input) => sum + input.tokens, 0);
 export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);
+
+/**
+ * What becomes of the inbox when a run ends: inputs bound to it go, notices are `taken` into the transcript of a run that
+ * completed, and the rest is left for the next run.
+ */
+export function leftOver(
+  inbox: Inbox,
+  runId: string,
+  completed: boolean,
+): { theirs: Inbox; taken: Inbox; left: Inbox } {
+  const theirs = inbox.filter((i) => i.forRun === runId);
+  const others = inbox.filter((i) => i.forRun !== runId);
+  const taken = completed ? others.filter((i) => i.kind === "info") : [];
+  return { theirs, taken, left: others.filter((i) => !taken.includes(i)) };
+}

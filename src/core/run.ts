@@ -1,6 +1,6 @@
 /** A run as the machine keeps it, and why one is on its way out. */
 import { retryable, type RunError, type RunErrorCode } from "./errors.ts";
-import type { MachineRunOptions } from "./event.ts";
+import type { MachineRunOptions, OutputOf, RunStatus } from "./event.ts";
 
 export type Run = {
   id: string;
@@ -57,3 +57,33 @@ export const failed = (code: RunErrorCode, message: string): Ending => ({
   status: "failed",
   error: { code, message, retryable: retryable(code) },
 });
+
+export const startedEvent = (run: Run, continued?: boolean): OutputOf<"run.started"> => ({
+  type: "run.started",
+  runId: run.id,
+  options: run.options,
+  ...(continued ? { continued } : {}),
+});
+
+/** The terminal record. Fields that say nothing are left out; a run's own inputs never count as undelivered by another. */
+export function endedEvent(
+  run: Run,
+  status: RunStatus,
+  ending: Ending | null,
+  facts: {
+    undelivered: readonly string[];
+    withdrawn: readonly string[];
+    openTasks: readonly string[];
+    aborted: number | undefined;
+  },
+): OutputOf<"run.ended"> {
+  const undelivered = facts.undelivered.filter((id) => !ending?.next?.inputs.includes(id));
+  const ended: OutputOf<"run.ended"> = { type: "run.ended", runId: run.id, status, turns: run.turns, undelivered };
+  const reason = ending ? ending.reason : status === "blocked" ? run.refused : undefined;
+  if (reason) ended.reason = reason;
+  if (ending?.error) ended.error = ending.error;
+  if (facts.withdrawn.length) ended.withdrawn = [...facts.withdrawn];
+  if (facts.openTasks.length) ended.openTasks = [...facts.openTasks];
+  if (facts.aborted) ended.aborted = facts.aborted;
+  return ended;
+}

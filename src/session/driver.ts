@@ -46,11 +46,11 @@ export class Driver {
       this.active.unclaimed = false;
       return this.active.handle;
     }
-    const handle = new RunHandle(this.#engine.ids.next("run"), this.#source);
+    const open = continued ? this.#engine.state.run?.id : undefined;
+    const handle = new RunHandle(open ?? this.#engine.ids.next("run"), this.#source);
     try {
       const refusal = this.#refusal(after !== undefined);
       if (refusal) throw refusal;
-      if (continued) handle.id = this.#engine.state.run?.id ?? handle.id;
       const checked = { ...this.#engine.parts.defaults, ...checkRun(options) };
       const events = continued ? [] : inputs();
       this.active = { handle, options: checked, unclaimed: false, early: [] };

@@ -29,11 +29,11 @@ export const executing = (options?: Options, settings?: Settings): Walk =>
 /** A run that stopped for approvals: open, and parked in `receive.idle`. */
 export const suspended = (): Walk => asking({ approvals: { mode: "suspend" } });
 
-/** Under pressure: the window is so small that the first prepared request fills it. */
+/** Under pressure: the provider counted more than a window of 1,000 tokens may hold, and one tool is still running. */
 export const crowded = (settings: Settings = {}): Walk =>
   begun(undefined, { ...settings, compaction: { window: 1_000, ...settings.compaction } }).feed(
-    prepared(900),
-    answer(["c1"]),
+    prepared(),
+    answer(["c1"], { usage: { input: 940, output: 20 } }),
     allowed("c1"),
   );
 

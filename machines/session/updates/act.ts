@@ -4,7 +4,8 @@ import { estimateParts, estimateText } from "../../../src/core/budget.ts";
 import type { InputOf } from "../../../src/core/event.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import type { Change, Update } from "../change.ts";
-import type { Draft, SessionContext } from "../context.ts";
+import type { Draft } from "../../../src/core/draft.ts";
+import type { SessionContext } from "../context.ts";
 import { cancelRun, closeSession, failStore } from "./receive.ts";
 
 const withCalls = (draft: Draft, change: (call: batch.Call) => batch.Call): Draft => ({

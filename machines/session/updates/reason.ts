@@ -1,5 +1,6 @@
 /** What happens in `reason`: a turn opens, attempts are made, an answer is accepted. */
 import { proposed } from "../../../src/core/batch.ts";
+import { newDraft } from "../../../src/core/draft.ts";
 import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf, Taken } from "../../../src/core/event.ts";
 import { backoffMs } from "../../../src/core/failure.ts";
@@ -8,18 +9,7 @@ import { callsOf, textOf } from "../../../src/core/message.ts";
 import { counted, grown } from "../../../src/core/pressure.ts";
 import { failed } from "../../../src/core/run.ts";
 import type { Announcement, Update } from "../change.ts";
-import type { Draft, SessionContext } from "../context.ts";
-
-const newDraft = (turn: number): Draft => ({
-  turn,
-  attempt: 0,
-  answer: 0,
-  cut: false,
-  calls: [],
-  failed: 0,
-  waitMs: 0,
-  answered: false,
-});
+import type { SessionContext } from "../context.ts";
 
 /** Opens a turn, unless one is tried again. A new turn takes what waits in the inbox. */
 export const openTurn: Update = (c) => {

@@ -1,9 +1,9 @@
 /** What happens in `receive`: inputs come and go, runs begin and end. */
 import { estimateParts } from "../../../src/core/budget.ts";
-import type { InputOf, OutputOf, RunStatus } from "../../../src/core/event.ts";
-import { admit, idsOf, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
+import type { InputOf, RunStatus } from "../../../src/core/event.ts";
+import { admit, idsOf, leftOver, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
-import { cancelled, failed, newRun, type Run } from "../../../src/core/run.ts";
+import { cancelled, endedEvent, failed, newRun, startedEvent } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
@@ -39,7 +39,7 @@ export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
   const lost = e.inputs?.some((id) => !c.inbox.some((i) => i.id === id));
   const fresh = { ...newRun(e.runId, e.options), refused: lost ? "the inbox is full" : null };
   const ending = e.cancelled ? cancelled(e.cancelled.reason) : null;
-  if (!c.run) return { set: { run: fresh, ending }, announce: [started(fresh, e.continued)] };
+  if (!c.run) return { set: { run: fresh, ending }, announce: [startedEvent(fresh, e.continued)] };
   const run = { ...c.run, parked: false, prepared: false };
   if (!e.continued)
     return {
@@ -47,13 +47,6 @@ export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
     };
   return { set: { run: { ...run, options: { ...run.options, ...e.options } }, ending } };
 };
-
-const started = (run: Run, continued?: boolean): OutputOf<"run.started"> => ({
-  type: "run.started",
-  runId: run.id,
-  options: run.options,
-  ...(continued ? { continued } : {}),
-});
 
 /** Cancel is a flag; the states decide how to get out, `deciding` ends the run. */
 export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) =>
@@ -105,22 +98,18 @@ export const stopWaiting: Update = (c) => ({
 const end =
   (how: (c: SessionContext) => RunStatus): Update =>
   (c) => {
-    const { ending, draft } = c;
+    const { ending } = c;
     const run = c.run!;
     const status = how(c);
-    const theirs = c.inbox.filter((i) => i.forRun === run.id);
-    const others = c.inbox.filter((i) => i.forRun !== run.id);
-    const taken = status === "completed" ? others.filter((i) => i.kind === "info") : [];
-    const left = others.filter((i) => !taken.includes(i));
-    const withdrawn = ending?.clearInbox ? [...theirs, ...left] : theirs;
-    const undelivered = idsOf(left.filter((i) => i.kind !== "info")).filter((id) => !ending?.next?.inputs.includes(id));
-    const ended: OutputOf<"run.ended"> = { type: "run.ended", runId: run.id, status, turns: run.turns, undelivered };
-    const reason = ending?.reason ?? (status === "blocked" ? run.refused : null);
-    if (reason !== null) ended.reason = reason;
-    if (ending?.error) ended.error = ending.error;
-    if (withdrawn.length) ended.withdrawn = idsOf(withdrawn);
-    if (c.tasks.length) ended.openTasks = [...c.tasks];
-    if (draft?.failed) ended.aborted = draft.failed;
+    const { theirs, taken, left } = leftOver(c.inbox, run.id, status === "completed");
+    const withdrawn = idsOf(ending?.clearInbox ? [...theirs, ...left] : theirs);
+    const undelivered = idsOf(left.filter((i) => i.kind !== "info"));
+    const ended = endedEvent(run, status, ending, {
+      undelivered,
+      withdrawn,
+      openTasks: c.tasks,
+      aborted: c.draft?.failed,
+    });
     const next = ending?.next;
     return {
       set: {
@@ -134,7 +123,7 @@ const end =
       announce: [
         ...(taken.length ? [{ type: "inputs.taken" as const, inputs: idsOf(taken) }] : []),
         ended,
-        ...(next ? [started(next.run)] : []),
+        ...(next ? [startedEvent(next.run)] : []),
       ],
     };
   };
