@@ -1,5 +1,17 @@
 /** Compact: makes the view smaller when it must be. Mostly it has nothing to do. */
+import { tokensOf } from "../../src/core/pressure.ts";
+import type { SessionContext } from "./context.ts";
 import { leavesTo, sessionSetup } from "./setup.ts";
+
+/** An overflow has just told how large the window really is: what did not fit is more than it. */
+const cutInput = ({ context: c }: { context: SessionContext }) => {
+  const window = c.config.compaction.window;
+  return {
+    id: c.id,
+    level: c.compaction.overflows,
+    window: c.compaction.overflows ? Math.min(window, tokensOf(c.pressure)) : window,
+  };
+};
 
 const settlesWith = <const T extends string>(failure: T) =>
   ({
@@ -41,7 +53,7 @@ export const compact = sessionSetup.createStateConfig({
       entry: "startSummarizing",
       invoke: {
         src: "summarize",
-        input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
+        input: cutInput,
       },
       on: settlesWith("failCompaction"),
     },
@@ -51,7 +63,7 @@ export const compact = sessionSetup.createStateConfig({
       entry: "startDiscarding",
       invoke: {
         src: "discard",
-        input: ({ context }) => ({ id: context.id, level: context.compaction.overflows }),
+        input: cutInput,
       },
       on: settlesWith("failCompaction"),
     },

@@ -8,7 +8,7 @@ import { addUsage, type Usage } from "../core/usage.ts";
 import { effect, messageOf, type Job } from "./effect.ts";
 import { sideRequest } from "./side-request.ts";
 
-type Input = { id: string; level: number };
+type Input = { id: string; level: number; window: number };
 const failedWith = (message: string): InputOf<"compaction.failed"> => ({ type: "compaction.failed", message });
 const failed = (error: unknown) => failedWith(messageOf(error));
 
@@ -18,25 +18,25 @@ export const elideResults = effect<{ id: string }>(async (_, job) => {
   await compact(job, "elide", async () => ({ directive: planElision(entries, directives, retain) }));
 }, failed);
 
-export const discard = effect<Input>(async ({ level }, job) => {
+export const discard = effect<Input>(async (input, job) => {
   await compact(job, "discard", async () => {
-    const cut = planHere(job, level);
+    const cut = planHere(job, input);
     return { directive: cut && { kind: "discard", ...cut } };
   });
 }, failed);
 
-export const summarize = effect<Input>(async ({ level }, job) => {
+export const summarize = effect<Input>(async (input, job) => {
   await compact(job, "summarize", async () => {
-    const cut = planHere(job, level);
+    const cut = planHere(job, input);
     if (!cut) return { directive: undefined };
     const { summary, usage } = await askForSummary(job);
     return { directive: { kind: "summarize", ...cut, text: summary }, usage };
   });
 }, failed);
 
-const planHere = (job: Job, level: number): Cut | undefined => {
+const planHere = (job: Job, { level, window }: Input): Cut | undefined => {
   const { entries, directives } = job.host.transcript;
-  return planCut(entries, directives, job.host.compaction.window, level);
+  return planCut(entries, directives, window, level);
 };
 
 /** The frame of every compaction: durable before it begins, blockable by the chain, measured when it is done. */

@@ -111,9 +111,13 @@ async function hear(
   return tally;
 }
 
+/** @throws Error for what is no opinion: the caller then denies */
 function fullOpinion(opinion: Opinion) {
-  if (opinion === undefined || opinion === "abstain") return undefined;
-  return typeof opinion === "string" ? { verdict: opinion } : (opinion ?? undefined);
+  if (opinion === undefined || opinion === null || opinion === "abstain") return undefined;
+  const full = typeof opinion === "string" ? { verdict: opinion } : opinion;
+  if (typeof full !== "object" || (full.verdict !== undefined && !(full.verdict in strictness)))
+    throw new Error(`${JSON.stringify(opinion)} is not an opinion: answer allow, ask, deny or abstain`);
+  return full;
 }
 
 /** The tool's own wish; a wish that throws is a yes. */

@@ -9,14 +9,25 @@ export const reviewCalls = effect<{ id: string; answer: number }>(
     const { host } = job;
     const parts = callsOf(host.transcript.answer(input.answer)?.parts ?? []);
     const max = host.limits.maxToolCallsPerTurn;
-    const judged = parts.map((part, i) =>
-      i < max
-        ? judge(host, part, () => job.signal)
-        : invalid(part, `Not executed: an answer may hold at most ${max} tool calls. Send fewer at once.`),
-    );
-    const settle = (calls: ReviewedCall[]) => job.settle({ type: "calls.reviewed", calls });
-    if (judged.some((call) => call instanceof Promise)) return Promise.all(judged).then(settle);
-    settle(judged as ReviewedCall[]);
+    const calls: ReviewedCall[] = [];
+    // One after the other; only a review that takes its time makes the rest wait.
+    const from = (i: number): void | Promise<void> => {
+      for (; i < parts.length; i++) {
+        const part = parts[i]!;
+        const judged =
+          i < max
+            ? judge(host, part, () => job.signal)
+            : invalid(part, `Not executed: an answer may hold at most ${max} tool calls. Send fewer at once.`);
+        if (judged instanceof Promise)
+          return judged.then((call) => {
+            calls.push(call);
+            return from(i + 1);
+          });
+        calls.push(judged);
+      }
+      job.settle({ type: "calls.reviewed", calls });
+    };
+    return from(0);
   },
   (error, input, { host }) => ({
     type: "calls.reviewed",

@@ -34,7 +34,7 @@ async function refused(job: Job, call: Call, durable: false | Promise<boolean>):
 function begin(job: Job, call: Call): void | Promise<void> {
   if (job.settled) return;
   const { host } = job;
-  const tool = host.catalogue().get(call.name) ?? host.pinned.catalogue.get(call.name);
+  const tool = host.pinned.catalogue.get(call.name) ?? host.catalogue().get(call.name);
   if (!tool) return settle(job, call, failed(`The tool ${call.name} is gone.`));
   const known = host.chain.some((m) => m.reviewCall) ? undefined : checkedValue(tool, call.args);
   if (known) return new ToolRun(job, call, tool).start(known.value);

@@ -196,6 +196,8 @@ export class Driver {
     const event: InputEvent = { type: "cancel.requested", ...options };
     const { run, ending } = engine.state;
     const id = this.active?.handle.id ?? run?.id;
+    if (id === undefined && options.runId === undefined && engine.path.startsWith("compact."))
+      return engine.send(event);
     if (id === undefined || ending || (options.runId !== undefined && options.runId !== id)) return;
     if (this.active) this.feed(event);
     else await engine.whileHeld(() => engine.send(event));

@@ -106,28 +106,27 @@ describe("a manual compaction", () => {
 });
 
 describe("a compaction inside a run", () => {
-  /** Refuses what is longer than `limit` characters. */
-  const readsUpTo = (limit: number) => (request: ModelRequest) => {
+  /** Answers at length, and refuses what is longer than 14,000 characters. */
+  const reader = (request: ModelRequest) => {
     if (request.purpose === "summary") return { text: "[summary]short[/summary]" };
     const size = JSON.stringify(request.messages).length;
-    return size > limit ? { fails: { class: "overflow" as const, message: "too long" } } : "ok";
+    return size > 14_000 ? { fails: { class: "overflow" as const, message: "too long" } } : "blah ".repeat(800);
   };
-  const long = (word: string) => `${word} `.repeat(1_000);
 
   test("answers 'prompt too long', retries the same turn, and is paired in its events", async ({ world }) => {
-    const { session, events } = await world.open(readsUpTo(15_000), { compaction: { window: 8_000 } });
-    for (const prompt of ["one", "two", "three"]) await session.run(long(prompt)).unwrap();
-    expect(await session.run("and now?").unwrap()).toMatchObject({ text: "ok", turns: 1 });
+    const { session, events } = await world.open(reader, { compaction: { window: 8_000 } });
+    for (const prompt of ["1", "2", "3", "4"]) await session.run(prompt).unwrap();
+    expect(await session.run("5").unwrap()).toMatchObject({ turns: 1 });
     await settled();
     expect(all(events, "compaction.started").at(-1)).toMatchObject({ reason: "overflow" });
-    expect(all(events, "turn.started")).toHaveLength(4);
-    expect(said(session.view()).at(-2)).toBe("user and now?");
+    expect(all(events, "turn.started")).toHaveLength(5);
+    expect(said(session.view()).at(-2)).toBe("user 5");
   });
 
   test("an overflow far below the believed window still makes the view smaller", async ({ world }) => {
-    const { session } = await world.open(readsUpTo(15_000));
-    for (const prompt of ["one", "two", "three"]) await session.run(long(prompt)).unwrap();
-    expect(await session.run("and now?").unwrap()).toMatchObject({ text: "ok", turns: 1 });
+    const { session } = await world.open(reader);
+    for (const prompt of ["1", "2", "3", "4"]) await session.run(prompt).unwrap();
+    expect(await session.run("5").unwrap()).toMatchObject({ turns: 1 });
   });
 
   test("an overflow that no compaction mends is context_exhausted, without a loop", async ({ world }) => {
