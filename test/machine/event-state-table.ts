@@ -113,6 +113,6 @@ export const table: { readonly [K in InputEvent["type"]]: Row } = {
   "memory.updated": recordedOnly,
   "title.generated": recordedOnly,
   "task.opened": everywhere,
-  "task.settled": everywhere,
+  "task.settled": { "→ receive.idle": ["receive.waiting"], refused: ["closed"], elsewhere: "handled" },
   "subagent.opened": recordedOnly,
 };

@@ -33,7 +33,7 @@ describe("an approver", () => {
     await session.run("go", { maxTurns: 1, approve: "allow" }).result;
     await session.continue({ maxTurns: 1, approve: "deny" }).result;
     await session.continue({ maxTurns: 1, approve: () => "allow" }).result;
-    await session.continue({ approve: async () => "deny" }).unwrap();
+    await session.continue({ approve: async () => "deny" as const }).unwrap();
     expect(world.ran).toEqual(["write a", "write c"]);
   });
 

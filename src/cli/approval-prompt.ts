@@ -1,0 +1,64 @@
+/** Asks a person once for a whole batch. */
+import { createInterface } from "node:readline";
+import type { ApprovalRequest, Decision } from "../core/call.ts";
+import type { Approve } from "../effects/host.ts";
+import { oneLine, styleFor } from "./terminal.ts";
+
+type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream & { isTTY?: boolean } };
+
+/** An approver that lists the batch and takes `y`, `n`, or the numbers to allow. An answer it cannot read is asked again. */
+export const askOnTerminal =
+  (streams: Streams): Approve =>
+  async (requests, { signal }) => {
+    const { output } = streams;
+    const style = styleFor(output);
+    output.write(
+      `\n${style.bold(`Allow ${requests.length === 1 ? "this call" : `these ${requests.length} calls`}?`)}\n`,
+    );
+    requests.forEach((r, i) =>
+      output.write(`  ${i + 1}. ${style.cyan(r.name)} ${oneLine(JSON.stringify(r.args), 160)}\n`),
+    );
+    while (true) {
+      const answer = await question(
+        streams,
+        requests.length === 1 ? "[y/n] " : "[y = all, n = none, or numbers such as 1,3] ",
+        signal,
+      );
+      const decisions = answer === null ? decide(requests, () => false) : readAnswer(answer, requests);
+      if (decisions) return decisions;
+      output.write("Please answer y, n, or numbers of the list.\n");
+    }
+  };
+
+/** Decisions that an answer stands for; nothing when it cannot be read. */
+export function readAnswer(answer: string, requests: readonly ApprovalRequest[]): Decision[] | undefined {
+  const text = answer.trim().toLowerCase();
+  if (text === "y" || text === "yes") return decide(requests, () => true);
+  if (text === "n" || text === "no") return decide(requests, () => false);
+  if (!/^\d+([\s,]+\d+)*$/.test(text)) return undefined;
+  const numbers = text.split(/[\s,]+/).map(Number);
+  if (numbers.some((n) => n < 1 || n > requests.length)) return undefined;
+  return decide(requests, (i) => numbers.includes(i + 1));
+}
+
+const decide = (requests: readonly ApprovalRequest[], allows: (i: number) => boolean): Decision[] =>
+  requests.map(({ callId }, i) => ({ callId, decision: allows(i) ? "allow" : "deny" }));
+
+/** One line of input; null when the run was cancelled or the input ended. */
+function question({ input, output }: Streams, prompt: string, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input, output });
+    const done = (answer: string | null) => {
+      signal.removeEventListener("abort", stop);
+      lines.close();
+      resolve(answer);
+    };
+    const stop = () => done(null);
+    if (signal.aborted) return done(null);
+    signal.addEventListener("abort", stop, { once: true });
+    lines.once("close", () => done(null));
+    // A terminal in readline's hands does not raise the signal by itself.
+    lines.once("SIGINT", () => process.emit("SIGINT"));
+    lines.question(prompt, done);
+  });
+}
