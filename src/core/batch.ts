@@ -17,6 +17,8 @@ export type Call = {
   lockKeys: readonly string[];
   timeoutMs?: number | undefined;
   onUnknown: OnUnknown;
+  /** It was running when the process ended, so it may have taken effect already. */
+  started?: boolean | undefined;
   result?: CallResult | undefined;
 };
 
@@ -39,7 +41,11 @@ export const settle = (call: Call, result: Omit<CallResult, "callId" | "name">):
 });
 
 const deny = (call: Call, seq: number, by: "policy" | "user" | "approver" | "approval", reason?: string): Call =>
-  settle(call, { status: "denied", seq, by, text: resultText.denied(by, reason) });
+  call.started ? lost(call, seq) : settle(call, { status: "denied", seq, by, text: resultText.denied(by, reason) });
+
+/** Nobody saw how it ended. */
+const lost = (call: Call, seq: number): Call =>
+  settle(call, { status: "unknown", seq, by: "crash", text: resultText.unknown() });
 
 const denyUnheard = (call: Call, seq: number): Call =>
   settle(call, {
@@ -101,18 +107,20 @@ export const denyAsked = (call: Call, seq: number): Call =>
 export const dropUnstarted = (call: Call, seq: number): Call =>
   call.stage === "settled" || call.stage === "running"
     ? call
-    : settle(call, { status: "cancelled", seq, by: "cancel", text: resultText.cancelled() });
+    : call.started
+      ? lost(call, seq)
+      : settle(call, { status: "cancelled", seq, by: "cancel", text: resultText.cancelled() });
 
 /** After a crash: the outcome of a running call is unknown, unless its tool says that it may be repeated. */
 export function recover(call: Call, seq: number): Call {
   if (call.stage !== "running") return call;
   switch (call.onUnknown) {
     case "report":
-      return settle(call, { status: "unknown", seq, by: "crash", text: resultText.unknown() });
+      return lost(call, seq);
     case "retry":
-      return { ...call, stage: "ready" };
+      return { ...call, stage: "ready", started: true };
     case "ask":
-      return { ...call, stage: "asked", reason: "It was running when the process ended; run it again?" };
+      return { ...call, stage: "asked", started: true, reason: "It was running when the process ended; run it again?" };
     default:
       return call.onUnknown satisfies never;
   }
@@ -121,7 +129,7 @@ export function recover(call: Call, seq: number): Call {
 /** The result a call is committed with. `cut`: the answer was incomplete, so nothing of it was executed. */
 export function resultOf(call: Call, seq: number, cut: boolean): CallResult {
   if (call.result) return call.result;
-  const status = cut ? "truncated" : call.stage === "running" ? "unknown" : "cancelled";
+  const status = cut ? "truncated" : call.stage === "running" || call.started ? "unknown" : "cancelled";
   return { callId: call.callId, name: call.name, status, seq, text: resultText[status]() };
 }
 

@@ -11,10 +11,10 @@ import type { Catalogue } from "./catalogue.ts";
 export type Approve =
   | "allow"
   | "deny"
-  | ((
-      requests: ApprovalRequest[],
-      options: { signal: AbortSignal },
-    ) => "allow" | "deny" | Decision[] | Promise<"allow" | "deny" | Decision[]>);
+  | ((requests: ApprovalRequest[], options: { signal: AbortSignal }) => ApprovalAnswer)
+  | ((requests: ApprovalRequest[], options: { signal: AbortSignal }) => Promise<ApprovalAnswer>);
+/** For all of a batch, or call by call; calls left out meet the run's `approvals` mode. */
+export type ApprovalAnswer = "allow" | "deny" | Decision[];
 
 /** The live half of a run's options: what cannot be written to a journal. */
 export type LiveRun = {

@@ -50,17 +50,21 @@ export class Feed {
           yield event;
           if (options.isLast?.(event)) return;
         }
-        if (reader.lastSeq < this.head) {
+        if (reader.lastSeq < this.head && !reader.isStuck) {
+          reader.isStuck = true;
           for await (const chunk of this.#readBack(reader.lastSeq))
             for (const record of chunk) {
               if (record.seq > this.head) break;
               reader.lastSeq = record.seq;
+              reader.isStuck = false;
               yield record;
               if (options.isLast?.(record)) return;
             }
           continue;
         }
         if (reader.ended || this.#ended) return;
+        // What was shown but could not be written cannot be read back: go on with what comes.
+        reader.isStuck = false;
         reader.goLive();
         await reader.more();
       }
@@ -85,6 +89,8 @@ export class Feed {
 class Reader {
   lastSeq: number;
   ended = false;
+  /** Reading back brought nothing. */
+  isStuck = false;
   #live = false;
   #queue: SessionEvent[] = [];
   #at = 0;

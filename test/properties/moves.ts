@@ -17,7 +17,7 @@ const kind = fc.oneof(
   { weight: 4, arbitrary: fc.constant("disturb" as const) },
   { weight: 2, arbitrary: fc.constant("stray" as const) },
 );
-export const moves: fc.Arbitrary<Move[]> = fc.array(fc.record({ kind, rolls }), { maxLength: 60, size: "max" });
+export const moves: fc.Arbitrary<Move[]> = fc.array(fc.record({ kind, rolls }), { maxLength: 40, size: "max" });
 
 export const settings: fc.Arbitrary<Settings> = fc.record({
   limits: fc.record({
@@ -31,7 +31,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   }),
   compaction: fc.record({
     mode: fc.constantFrom("summarize" as const, "discard" as const),
-    window: fc.constantFrom(300, 2_000, 200_000),
+    window: fc.constantFrom(300, 2_000, 20_000, 200_000),
     maxSessionTurns: fc.constantFrom(-1, 3),
   }),
   reviews: fc.record({ input: fc.boolean(), stop: fc.boolean() }),
@@ -83,7 +83,7 @@ function begin(walk: Walk, dice: Dice): InputEvent {
     e.run(fresh, options, { cancelled: { reason: "too late" } }),
     e.notice(dice.id("n")),
     e.compaction(dice.of([undefined, "summarize", "discard"])),
-    walk.state !== "receive.idle" ? e.modeChanged("default") : history(dice),
+    history(dice),
   ]);
 }
 
@@ -147,6 +147,7 @@ function stray(walk: Walk, dice: Dice): InputEvent {
     e.elapsed(dice.of(["wait", "backoff"])),
     e.admitted(),
     e.stopReviewed(),
+    history(dice),
     e.compacted(),
     e.compactionFailed,
   ]);

@@ -1,9 +1,12 @@
 /** A thousand arbitrary walks over the pure machine hold every law at every event. A failure prints its seed. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { outputEvents } from "../../machines/index.ts";
+import { runStatus } from "../../src/core/event.ts";
 import { project } from "../../src/core/projection.ts";
 import { SessionFold } from "../../src/session/fold.ts";
 import { close } from "../machine/events.ts";
+import { reach } from "../machine/reach.ts";
 import { Walk } from "../machine/walk.ts";
 import { Dice } from "./dice.ts";
 import { Laws } from "./laws.ts";
@@ -39,6 +42,14 @@ function compareWithFold(walk: Walk): void {
   fold.stop();
 }
 
+/** What the walks came across, so that a law is not held by never being tried. */
+const seen = new Set<string>();
+const everything = [
+  ...Object.keys(reach),
+  ...Object.keys(outputEvents).filter((type) => type !== "checkpoint"),
+  ...runStatus.options,
+];
+
 test("every law holds after every event, and a fold of the records equals the walk", () => {
   const property = fc.property(settings, moves, (how, steps) => {
     const walk = new Walk(how);
@@ -46,6 +57,7 @@ test("every law holds after every event, and a fold of the records equals the wa
     for (const [i, move] of steps.entries()) {
       walk.feed(eventOf(walk, move, i));
       laws.look();
+      seen.add(walk.state);
     }
     compareWithFold(walk);
     settle(walk, laws);
@@ -53,10 +65,12 @@ test("every law holds after every event, and a fold of the records equals the wa
     laws.look();
     settle(walk, laws);
     expect(walk.state).toBe("closed");
+    for (const r of walk.records) seen.add(r.type === "run.ended" ? r.status : r.type);
     const count = (type: string) => walk.records.filter((r) => r.type === type).length;
     expect(count("run.ended")).toBe(count("run.started"));
     const { entries, directives, view } = walk.transcript;
     expect(view).toEqual(project(entries, directives));
   });
   fc.assert(property, { numRuns: RUNS });
+  expect(everything.filter((what) => what !== "run.ended" && !seen.has(what))).toEqual([]);
 }, 60_000);
