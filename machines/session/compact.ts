@@ -1,23 +1,22 @@
 /** Compact: makes the view smaller when it must be. Mostly it has nothing to do. */
+import { windowOf } from "../../src/core/lap.ts";
 import { tokensOf } from "../../src/core/pressure.ts";
 import type { SessionContext } from "./context.ts";
 import { leavesTo, sessionSetup } from "./setup.ts";
 
-/** An overflow has just told how large the window really is: what did not fit is more than it. */
-const cutInput = ({ context: c }: { context: SessionContext }) => {
-  const window = c.config.compaction.window;
-  return {
-    id: c.id,
-    level: c.compaction.overflows,
-    window: c.compaction.overflows ? Math.min(window, tokensOf(c.pressure)) : window,
-  };
-};
-
-const settlesWith = <const T extends string>(failure: T) =>
+const settlesWith = <const S extends string, const F extends string>(success: S, failure: F) =>
   ({
-    "compaction.completed": { target: "planning", actions: "applyDirective" },
+    "compaction.completed": [
+      { guard: "freesNothing", target: "planning", actions: failure },
+      { target: "planning", actions: success },
+    ],
     "compaction.failed": { target: "planning", actions: failure },
   }) as const;
+const cutInput = ({ context: c }: { context: SessionContext }) => ({
+  id: c.id,
+  level: c.compaction.overflows,
+  window: windowOf(c.compaction, c.config.compaction, tokensOf(c.pressure)),
+});
 
 export const compact = sessionSetup.createStateConfig({
   entry: ["startCompact", "judgePressure"],
@@ -45,7 +44,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "elideResults",
         input: ({ context }) => ({ id: context.id }),
       },
-      on: settlesWith("failElision"),
+      on: settlesWith("applyElision", "failElision"),
     },
 
     /** Full: a summary takes the place of what came before. */
@@ -55,7 +54,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "summarize",
         input: cutInput,
       },
-      on: settlesWith("failCompaction"),
+      on: settlesWith("applyCut", "failCut"),
     },
 
     /** Full, without a model call: what came before is no longer shown. */
@@ -65,7 +64,7 @@ export const compact = sessionSetup.createStateConfig({
         src: "discard",
         input: cutInput,
       },
-      on: settlesWith("failCompaction"),
+      on: settlesWith("applyCut", "failCut"),
     },
   },
 });

@@ -5,7 +5,7 @@ import { retries } from "../../src/core/failure.ts";
 import type { InputEvent, InputOf } from "../../src/core/event.ts";
 import { callsOf } from "../../src/core/message.ts";
 import type { CallStage } from "../../src/core/batch.ts";
-import { mayTake } from "../../src/core/inbox.ts";
+import { mayTake, refusal } from "../../src/core/inbox.ts";
 import { tokensOf } from "../../src/core/pressure.ts";
 import type { SessionContext } from "./context.ts";
 
@@ -47,7 +47,10 @@ export const mustReviewStop = when(
   (c) =>
     c.config.reviews.stop && c.run!.turns > 0 && !c.run!.stopReviewed && c.run!.feedback < c.config.limits.stopFeedback,
 );
-export const wakes = on("input.received", (_, e) => e.kind !== "info");
+const joins = (c: SessionContext, e: InputOf<"input.received">) =>
+  refusal(c.inbox, e, c.config.limits, c.run?.id) === undefined;
+export const wakes = on("input.received", (c, e) => e.kind !== "info" && joins(c, e));
+export const isFresh = when((c) => c.turn === 0 && c.run === null);
 const concerns = (c: SessionContext, e: InputOf<"cancel.requested">) => e.runId === undefined || e.runId === c.run?.id;
 export const concernsThisRun = on("cancel.requested", concerns);
 
@@ -61,6 +64,8 @@ export const mustElide = inLap(lap.mustElide);
 export const mustSummarize = inLap((l, s, pressure) => l.mode === "summarize" && lap.mustCut(l, s, pressure));
 export const mustDiscard = inLap((l, s, pressure) => l.mode === "discard" && lap.mustCut(l, s, pressure));
 export const isExhausted = inLap(lap.isExhausted);
+
+export const freesNothing = on("compaction.completed", (_, e) => e.directive === undefined);
 
 /* reason */
 const MAX_OVERFLOWS = 2;
@@ -87,7 +92,13 @@ export const isUnreviewed = when((c) => !!c.draft?.answer && proposed(c));
 export const isUndecided = when((c) => !!c.draft?.answer && !proposed(c) && asked(c));
 export const isUnexecuted = when((c) => !!c.draft?.answer && !proposed(c) && !asked(c) && !every(c, "settled"));
 export const isUncommitted = when((c) => !!c.draft?.answer);
-export const isAllAllowed = on("calls.reviewed", (_, e) => e.calls.every((call) => call.verdict === "allow"));
+export const isAllAllowed = on("calls.reviewed", (c, e) =>
+  c.draft!.calls.every((call) =>
+    call.stage === "proposed"
+      ? e.calls.some((v) => v.callId === call.callId && v.verdict === "allow")
+      : call.stage !== "asked",
+  ),
+);
 export const isSettled = when((c) => every(c, "settled"));
 export const mustSuspend = when((c) => {
   const { mode, unanswered } = c.run!.options.approvals;
@@ -95,7 +106,7 @@ export const mustSuspend = when((c) => {
 });
 export const deniesOnSteer = on(
   "input.received",
-  (c, e) => e.kind === "prompt" && c.run?.options.approvals.onSteer === "deny-pending",
+  (c, e) => e.kind === "prompt" && joins(c, e) && c.run?.options.approvals.onSteer === "deny-pending",
 );
 export const isLastCall = on("tool.settled", (c, e) =>
   c.draft!.calls.every((call) => (call.callId === e.callId ? call.stage === "running" : call.stage === "settled")),

@@ -10,7 +10,7 @@ export const receive = sessionSetup.createStateConfig({
       on: {
         "run.requested": { target: "deciding", actions: "beginRun" },
         "compaction.requested": { target: "#session.compact", actions: "requestCompaction" },
-        "history.imported": { actions: "importHistory" },
+        "history.imported": { guard: "isFresh", actions: "importHistory" },
         "cancel.requested": { guard: "hasOpenRun", target: "deciding", actions: "cancelRun" },
         "close.requested": { target: "deciding", actions: "closeSession" },
       },

@@ -194,8 +194,14 @@ export const outputEvents = lazySchemas({
       /** The `model.failed` whose partial answer the user saw. */
       aborted: z.number().optional(),
     }),
-  "turn.started": () => z.object({ turn: z.number(), inputs: ids, continues: z.boolean().optional() }),
-  "inputs.taken": () => z.object({ inputs: ids }),
+  "turn.started": () =>
+    z.object({
+      turn: z.number(),
+      inputs: ids,
+      /** Reviews that these inputs passed, by record. */ reviews: z.array(z.number()).optional(),
+      continues: z.boolean().optional(),
+    }),
+  "inputs.taken": () => z.object({ inputs: ids, reviews: z.array(z.number()).optional() }),
   "input.refused": () => z.object({ id: z.string(), reason: z.string() }),
   "attempt.started": () => z.object({ turn: z.number(), attempt: z.number(), retried: z.number().optional() }),
   "attempt.discarded": () =>

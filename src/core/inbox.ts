@@ -1,6 +1,6 @@
 /** Inputs that wait, by name: their text is in their records. First in, first out; a full inbox refuses, never evicts. */
 import { estimateParts } from "./budget.ts";
-import type { InputKind, InputOf } from "./event.ts";
+import type { InputKind, InputOf, Taken } from "./event.ts";
 
 export type WaitingInput = {
   id: string;
@@ -10,6 +10,8 @@ export type WaitingInput = {
   forRun?: string | undefined;
   /** `onInput` has seen it, or need not. */
   reviewed: boolean;
+  /** The record of that review: it may have rewritten the input. */
+  review?: number | undefined;
 };
 export type Inbox = readonly WaitingInput[];
 
@@ -22,6 +24,18 @@ export const waiting = (e: InputOf<"input.received">, reviews: boolean): Waiting
   reviewed: e.kind !== "prompt" || !reviews,
 });
 
+/** Why an input cannot join; nothing when it can. */
+export function refusal(
+  inbox: Inbox,
+  e: { id: string; forRun?: string | undefined },
+  limits: { inbox: number },
+  runId: string | undefined,
+): string | undefined {
+  if (inbox.length >= limits.inbox) return "the inbox is full";
+  if (e.forRun !== undefined && e.forRun !== runId) return "the run it belongs to is over";
+  return undefined;
+}
+
 /** Whether a run may take an input into its next turn. */
 export const mayTake = (input: WaitingInput, runId: string | undefined): boolean =>
   input.reviewed && (input.forRun === undefined || input.forRun === runId);
@@ -29,7 +43,7 @@ export const mayTake = (input: WaitingInput, runId: string | undefined): boolean
 /** The inbox after `onInput` has spoken: refused prompts are gone, notices follow the prompt they are about. */
 export function admit(
   inbox: Inbox,
-  verdicts: InputOf<"inputs.reviewed">["verdicts"],
+  { verdicts, seq: review }: Taken<InputOf<"inputs.reviewed">>,
 ): { inbox: WaitingInput[]; refused: { id: string; reason: string }[] } {
   const left: WaitingInput[] = [];
   const refused: { id: string; reason: string }[] = [];
@@ -39,15 +53,22 @@ export function admit(
       refused.push({ id: input.id, reason: v.refused });
       continue;
     }
-    left.push(v ? { ...input, tokens: v.parts ? estimateParts(v.parts) : input.tokens, reviewed: true } : input);
+    left.push(
+      v ? { ...input, tokens: v.parts ? estimateParts(v.parts) : input.tokens, reviewed: true, review } : input,
+    );
     v?.info?.forEach((line, i) =>
-      left.push({ id: `${input.id}.info${i}`, kind: "info", tokens: line.length >> 2, reviewed: true }),
+      left.push({ id: `${input.id}.info${i}`, kind: "info", tokens: line.length >> 2, reviewed: true, review }),
     );
   }
   return { inbox: left, refused };
 }
 
 export const tokensIn = (inbox: Inbox): number => inbox.reduce((sum, input) => sum + input.tokens, 0);
+/** The reviews that these inputs have passed, by record; nothing when there were none. */
+export const reviewsOf = (inbox: Inbox): { reviews?: number[] } => {
+  const reviews = [...new Set(inbox.flatMap((i) => i.review ?? []))];
+  return reviews.length ? { reviews } : {};
+};
 export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);
 
 /**

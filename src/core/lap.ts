@@ -66,3 +66,7 @@ export function done(
   if (kind === "elide") return { ...c, elided: true, elideFrom: pressure + settings.window / 20 };
   return { ...c, elided: true, cut: true, failures: 0, turnsSince: 0, elideFrom: 0 };
 }
+
+/** The window to plan by: an overflow has just told that what did not fit is more than it. */
+export const windowOf = (c: Compaction, settings: CompactionSettings, pressure: number): number =>
+  c.overflows > 0 ? Math.min(settings.window, pressure) : settings.window;

@@ -1,5 +1,5 @@
 /** The transcript: everything that was said and done, folded from the records the machine accepted. Never rewritten. */
-import type { CallResult, JournalRecord } from "./event.ts";
+import type { CallResult, InputOf, JournalRecord } from "./event.ts";
 import { invariant } from "./errors.ts";
 import {
   text,
@@ -20,6 +20,7 @@ export type Entry =
   | { kind: "user"; seq: number; message: UserMessage }
   | { kind: "exchange"; seq: number; turn: number; message: AssistantMessage; results: ToolMessage | null };
 
+type InputVerdict = InputOf<"inputs.reviewed">["verdicts"][number];
 type WaitingInput = { kind: UserKind; parts: ContentPart[] };
 
 /**
@@ -32,6 +33,10 @@ export class Transcript {
   /** What the model is shown. The array grows in place: copy what you keep beyond a request. */
   view: Message[] = [];
   readonly #inbox = new Map<string, WaitingInput>();
+  /** What reviews said, until the machine says that it took it. */
+  readonly #reviews = new Map<number, readonly InputVerdict[]>();
+  readonly #feedback = new Map<string, ContentPart[]>();
+  #history: { name: string; messages: readonly Message[] } | null = null;
   readonly #answers = new Map<number, AssistantMessage>();
   readonly #results = new Map<number, ContentPart[]>();
   readonly #failed = new Map<number, AssistantPart[]>();
@@ -41,17 +46,13 @@ export class Transcript {
   append(r: JournalRecord): void {
     switch (r.type) {
       case "input.received":
-        this.#inbox.set(r.id, { kind: kindOf(r.kind, r.steering), parts: r.parts });
+        if (!this.#inbox.has(r.id)) this.#inbox.set(r.id, { kind: kindOf(r.kind, r.steering), parts: r.parts });
         return;
       case "inputs.reviewed":
-        for (const v of r.verdicts) {
-          const waiting = this.#inbox.get(v.id);
-          if (waiting && v.parts) waiting.parts = v.parts;
-          v.info?.forEach((line, i) => this.#inbox.set(`${v.id}.info${i}`, { kind: "info", parts: [text(line)] }));
-        }
+        this.#reviews.set(r.seq, r.verdicts);
         return;
       case "stop.reviewed":
-        for (const f of r.feedback) this.#inbox.set(f.id, { kind: "defer", parts: f.parts });
+        for (const f of r.feedback) this.#feedback.set(f.id, f.parts);
         return;
       case "input.withdrawn":
         for (const id of r.ids) this.#inbox.delete(id);
@@ -60,15 +61,15 @@ export class Transcript {
         this.#inbox.delete(r.id);
         return;
       case "history.imported":
-        for (const message of r.messages) this.#import(r.seq, message);
+        this.#history = { name: `history.${r.seq}`, messages: r.messages };
         return;
       case "turn.started":
         if (r.continues)
           this.#say(r.seq, "continued", "Your answer was cut by the length limit. Go on exactly where it stopped.");
-        this.#take(r.seq, r.inputs);
+        this.#take(r);
         return;
       case "inputs.taken":
-        this.#take(r.seq, r.inputs);
+        this.#take(r);
         return;
       case "model.completed":
         this.#answers.set(r.seq, r.message);
@@ -117,13 +118,32 @@ export class Transcript {
     return this.#inbox.get(id)?.parts;
   }
 
-  #take(seq: number, ids: readonly string[]): void {
-    for (const id of ids) {
-      const input = this.#inbox.get(id);
-      invariant(input, `input ${id} is taken while it waits`);
-      this.#inbox.delete(id);
-      this.#push({ kind: "user", seq, message: { id, role: "user", kind: input.kind, parts: input.parts } });
+  /** Inputs enter as their accepted reviews left them. */
+  #take(r: { seq: number; inputs: readonly string[]; reviews?: number[] | undefined }): void {
+    const verdicts = r.reviews?.flatMap((seq) => this.#reviews.get(seq) ?? []) ?? [];
+    for (const id of r.inputs) {
+      if (id === this.#history?.name) {
+        for (const message of this.#history.messages) this.#import(r.seq, message);
+        continue;
+      }
+      const { kind, parts } = this.#input(id, verdicts);
+      this.#push({ kind: "user", seq: r.seq, message: { id, role: "user", kind, parts } });
     }
+    if (this.#inbox.size === 0) this.#reviews.clear();
+  }
+
+  #input(id: string, verdicts: readonly InputVerdict[]): WaitingInput {
+    const input = this.#inbox.get(id);
+    this.#inbox.delete(id);
+    const parts = verdicts.find((v) => v.id === id)?.parts;
+    if (input) return parts ? { ...input, parts } : input;
+    const feedback = this.#feedback.get(id);
+    this.#feedback.delete(id);
+    if (feedback) return { kind: "defer", parts: feedback };
+    for (const v of verdicts)
+      for (const [i, line] of (v.info ?? []).entries())
+        if (id === `${v.id}.info${i}`) return { kind: "info", parts: [text(line)] };
+    invariant(false, `input ${id} is taken while it waits`);
   }
 
   #commit(seq: number, turn: number, answerSeq: number, results: readonly CallResult[]): void {

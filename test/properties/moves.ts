@@ -17,7 +17,7 @@ const kind = fc.oneof(
   { weight: 4, arbitrary: fc.constant("disturb" as const) },
   { weight: 2, arbitrary: fc.constant("stray" as const) },
 );
-export const moves: fc.Arbitrary<Move[]> = fc.array(fc.record({ kind, rolls }), { maxLength: 40, size: "max" });
+export const moves: fc.Arbitrary<Move[]> = fc.array(fc.record({ kind, rolls }), { maxLength: 32, size: "max" });
 
 export const settings: fc.Arbitrary<Settings> = fc.record({
   limits: fc.record({
@@ -27,7 +27,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
     toolConcurrency: fc.integer({ min: 1, max: 3 }),
     inbox: fc.constantFrom(2, 1_000),
     stopFeedback: fc.nat({ max: 2 }),
-    maxBudgetUsd: fc.constantFrom(0, 0, 0.5),
+    maxBudgetUsd: fc.constantFrom(0, 0, 0.2),
   }),
   compaction: fc.record({
     mode: fc.constantFrom("summarize" as const, "discard" as const),

@@ -10,7 +10,7 @@ import { reach } from "../machine/reach.ts";
 import { Walk } from "../machine/walk.ts";
 import { Dice } from "./dice.ts";
 import { Laws } from "./laws.ts";
-import { eventOf, moves, settings } from "./moves.ts";
+import { eventOf, moves, settings, type Move } from "./moves.ts";
 import { outcome } from "./outcomes.ts";
 
 const RUNS = 1_000;
@@ -50,26 +50,38 @@ const everything = [
   ...runStatus.options,
 ];
 
+function follow(walk: Walk, steps: readonly Move[]): void {
+  const laws = new Laws(walk);
+  for (const [i, move] of steps.entries()) {
+    walk.feed(eventOf(walk, move, i));
+    laws.look();
+    seen.add(walk.state);
+  }
+  compareWithFold(walk);
+  settle(walk, laws);
+  walk.feed(close);
+  laws.look();
+  settle(walk, laws);
+  expect(walk.state).toBe("closed");
+  for (const r of walk.records) seen.add(r.type === "run.ended" ? r.status : r.type);
+  const count = (type: string) => walk.records.filter((r) => r.type === type).length;
+  expect(count("run.ended")).toBe(count("run.started"));
+  const { entries, directives, view } = walk.transcript;
+  expect(view).toEqual(project(entries, directives));
+}
+
+/** The records of a walk, one a line. */
+const story = (walk: Walk): string =>
+  walk.records.map(({ v: _v, at: _at, ...record }) => JSON.stringify(record)).join("\n");
+
 test("every law holds after every event, and a fold of the records equals the walk", () => {
   const property = fc.property(settings, moves, (how, steps) => {
     const walk = new Walk(how);
-    const laws = new Laws(walk);
-    for (const [i, move] of steps.entries()) {
-      walk.feed(eventOf(walk, move, i));
-      laws.look();
-      seen.add(walk.state);
+    try {
+      follow(walk, steps);
+    } catch (error) {
+      throw new Error(`${String(error)}\nafter\n${story(walk)}`, { cause: error });
     }
-    compareWithFold(walk);
-    settle(walk, laws);
-    walk.feed(close);
-    laws.look();
-    settle(walk, laws);
-    expect(walk.state).toBe("closed");
-    for (const r of walk.records) seen.add(r.type === "run.ended" ? r.status : r.type);
-    const count = (type: string) => walk.records.filter((r) => r.type === type).length;
-    expect(count("run.ended")).toBe(count("run.started"));
-    const { entries, directives, view } = walk.transcript;
-    expect(view).toEqual(project(entries, directives));
   });
   fc.assert(property, { numRuns: RUNS });
   expect(everything.filter((what) => what !== "run.ended" && !seen.has(what))).toEqual([]);

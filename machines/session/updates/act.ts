@@ -23,7 +23,8 @@ export const takeVerdicts: Update<InputOf<"calls.reviewed">> = (c, e) => {
     const verdict = verdicts.get(call.callId);
     return verdict && call.stage === "proposed" ? batch.judge(call, verdict, e.seq, nobody) : call;
   });
-  return batch.asked(draft.calls).length ? { set: { draft } } : startIn(c, draft);
+  const open = draft.calls.some((call) => call.stage === "proposed" || call.stage === "asked");
+  return open ? { set: { draft } } : startIn(c, draft);
 };
 
 export const announceAsks: Update = (c) => ({ announce: [{ type: "approval.requested", requests: requests(c) }] });

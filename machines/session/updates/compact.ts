@@ -34,20 +34,22 @@ export const startSummarizing = started("summarize");
 export const startDiscarding = started("discard");
 
 /** The directive takes effect: from here on the view is the smaller one. */
-export const applyDirective: Update<InputOf<"compaction.completed">> = (c, e) => {
-  const kind = e.directive?.kind;
-  const pressure = kind ? shrunk(c.pressure, e.tokens) : c.pressure;
-  const full = kind !== undefined && kind !== "elide";
-  const compaction = done(c.compaction, full ? "full" : "elide", c.config.compaction, tokensOf(pressure));
-  return {
-    set: { pressure, compaction },
-    announce: kind ? [{ type: "compaction.applied", directive: e.seq, kind }] : [],
+const apply =
+  (how: "elide" | "full"): Update<InputOf<"compaction.completed">> =>
+  (c, e) => {
+    const pressure = shrunk(c.pressure, e.tokens);
+    const compaction = done(c.compaction, how, c.config.compaction, tokensOf(pressure));
+    const announce = [{ type: "compaction.applied" as const, directive: e.seq, kind: e.directive!.kind }];
+    return { set: { pressure, compaction }, announce };
   };
-};
+export const applyElision = apply("elide");
+export const applyCut = apply("full");
 
 /** A failed compaction is not a failed run, unless nothing else can make the request fit. */
-export const failElision: Update = (c) => ({ set: lap(c, { elided: true }) });
-export const failCompaction: Update = (c) => ({ set: lap(c, { cut: true, failures: c.compaction.failures + 1 }) });
+export const failElision: Update = (c) => ({
+  set: { compaction: done(c.compaction, "elide", c.config.compaction, tokensOf(c.pressure)) },
+});
+export const failCut: Update = (c) => ({ set: lap(c, { cut: true, failures: c.compaction.failures + 1 }) });
 
 export const exhaustContext: Update = (c) => ({
   set: {

@@ -4,7 +4,7 @@ import { newDraft } from "../../../src/core/draft.ts";
 import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf, Taken } from "../../../src/core/event.ts";
 import { backoffMs } from "../../../src/core/failure.ts";
-import { idsOf, mayTake, tokensIn } from "../../../src/core/inbox.ts";
+import { idsOf, mayTake, reviewsOf, tokensIn } from "../../../src/core/inbox.ts";
 import { callsOf, textOf } from "../../../src/core/message.ts";
 import { counted, grown } from "../../../src/core/pressure.ts";
 import { failed } from "../../../src/core/run.ts";
@@ -17,7 +17,7 @@ export const openTurn: Update = (c) => {
   const run = c.run!;
   const taken = c.inbox.filter((i) => mayTake(i, run.id));
   const turn = c.turn + 1;
-  const started: OutputOf<"turn.started"> = { type: "turn.started", turn, inputs: idsOf(taken) };
+  const started: OutputOf<"turn.started"> = { type: "turn.started", turn, inputs: idsOf(taken), ...reviewsOf(taken) };
   if (c.continues) started.continues = true;
   return {
     set: {

@@ -1,20 +1,29 @@
 /** What happens in `receive`: inputs come and go, runs begin and end. */
 import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, RunStatus } from "../../../src/core/event.ts";
-import { admit, idsOf, leftOver, tokensIn, waiting, type WaitingInput } from "../../../src/core/inbox.ts";
+import {
+  admit,
+  idsOf,
+  leftOver,
+  refusal,
+  reviewsOf,
+  tokensIn,
+  waiting,
+  type WaitingInput,
+} from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import { cancelled, endedEvent, failed, newRun, startedEvent } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
-/** An input joins the inbox; a full inbox refuses it, and so does a run that is over. Idle, a `defer` asks to be woken. */
+/** An input joins the inbox, once, unless it is refused. Idle, a `defer` asks to be woken. */
 export const queueInput: Update<InputOf<"input.received">> = (c, e) => {
-  const refuse = (reason: string) => ({ announce: [{ type: "input.refused" as const, id: e.id, reason }] });
-  if (c.inbox.length >= c.config.limits.inbox) return refuse("the inbox is full");
-  if (e.forRun !== undefined && e.forRun !== c.run?.id) return refuse("the run it belongs to is over");
+  if (c.inbox.some((i) => i.id === e.id)) return {};
+  const reason = refusal(c.inbox, e, c.config.limits, c.run?.id);
+  if (reason !== undefined) return { announce: [{ type: "input.refused", id: e.id, reason }] };
   const set = { inbox: [...c.inbox, waiting(e, c.config.reviews.input)] };
-  const idle = !c.run || c.run.parked;
-  return idle && e.kind === "defer" ? { set, announce: [{ type: "wake.requested", inputs: [e.id] }] } : { set };
+  const wakes = e.kind === "defer" && (!c.run || c.run.parked);
+  return wakes ? { set, announce: [{ type: "wake.requested", inputs: [e.id] }] } : { set };
 };
 
 export const withdrawInput: Update<InputOf<"input.withdrawn">> = (c, e) => ({
@@ -32,6 +41,7 @@ export const importHistory: Update<InputOf<"history.imported">> = (c, e) => ({
     pressure: grown(c.pressure, e.tokens),
     owed: e.messages.length > 0 && e.messages.at(-1)?.role !== "assistant",
   },
+  announce: [{ type: "inputs.taken", inputs: [`history.${e.seq}`] }],
 });
 
 /** A run begins, goes on where it was parked, or takes the place of one that was cut. */
@@ -60,10 +70,10 @@ export const closeSession: Update<InputOf<"close.requested">> = (c) => {
 };
 
 export const failStore: Update<InputOf<"store.failed">> = (c, e) =>
-  c.run ? { set: { ending: failed("store", e.message) } } : {};
+  c.run && !c.run.parked ? { set: { ending: failed("store", e.message) } } : {};
 
 export const admitInputs: Update<InputOf<"inputs.reviewed">> = (c, e) => {
-  const { inbox, refused } = admit(c.inbox, e.verdicts);
+  const { inbox, refused } = admit(c.inbox, e);
   return {
     set: { inbox, run: c.run && { ...c.run, refused: refused.at(-1)?.reason ?? c.run.refused } },
     announce: refused.map((r) => ({ type: "input.refused", ...r })),
@@ -121,7 +131,7 @@ const end =
         pressure: grown(c.pressure, tokensIn(taken)),
       },
       announce: [
-        ...(taken.length ? [{ type: "inputs.taken" as const, inputs: idsOf(taken) }] : []),
+        ...(taken.length ? [{ type: "inputs.taken" as const, inputs: idsOf(taken), ...reviewsOf(taken) }] : []),
         ended,
         ...(next ? [startedEvent(next.run)] : []),
       ],
