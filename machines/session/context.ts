@@ -30,9 +30,10 @@ export type SessionContext = {
 /** What a machine is made from: `session.opened` holds the same. */
 export type SessionInput = { id: string; config: SessionConfig };
 
-export const initialContext = ({ id, config }: SessionInput): SessionContext => ({
-  id,
-  config,
+/** Cheap and safe without input: pure transitions call it again each time, and throw away what it makes. */
+export const initialContext = (input?: SessionInput): SessionContext => ({
+  id: input?.id ?? "",
+  config: input?.config as SessionConfig,
   run: null,
   ending: null,
   draft: null,
@@ -42,7 +43,7 @@ export const initialContext = ({ id, config }: SessionInput): SessionContext => 
   owed: false,
   continues: false,
   pressure: noPressure,
-  compaction: noCompaction(config.compaction.mode),
+  compaction: noCompaction(input?.config.compaction.mode ?? "summarize"),
   mode: "default",
   closing: false,
 });

@@ -13,12 +13,13 @@ export const EXIT = {
   cancelled: 130,
 } as const;
 
-export const exitCodeOf = (result: RunResult): number => EXIT[result.status];
+/** The exit code that the ending of a run means. */
+export const exitCodeOf = (result: Pick<RunResult, "status">): number => EXIT[result.status];
 
 export const EXIT_HELP = `
 Exit codes:
   0    completed
-  1    failed
+  1    failed: the model, the store, or something that was named and is not there
   2    usage: wrong options or arguments
   3    max_turns, budget or truncated
   4    blocked: the prompt was refused

@@ -1,74 +1,108 @@
 /** Follows a run to its end: shows it, obeys Ctrl-C, and says how to go on. */
-import { explain, type Run, type RunResult } from "../session/run.ts";
+import type { SessionEvent } from "../core/event.ts";
+import type { Run, RunResult } from "../session/run.ts";
 import type { Session } from "../session/session.ts";
-import { exitCodeOf } from "./exit-codes.ts";
-import { Renderer, usageLine } from "./render.ts";
-import { oneLine, styleFor } from "./terminal.ts";
+import type { Store } from "../ports.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { GoingOn, type Repeated } from "./going-on.ts";
+import { outputClosed, print } from "./output.ts";
+import { endingLine, Renderer } from "./render.ts";
+import { say } from "./say.ts";
+import { styleFor } from "./terminal.ts";
 
-export type FollowOptions = { json?: boolean; partials?: boolean; quiet?: boolean; color?: boolean; store?: string };
+export type ShowFlags = { json?: boolean; partials?: boolean; quiet?: boolean; color?: boolean };
+export type Followed = {
+  session: Session;
+  run: Run;
+  store: Store;
+  /** `seq` of the first record that `--json` prints. */
+  from: number;
+  /** Calls that ask are decided by others, while the run stays open here. */
+  waits: boolean;
+  repeated: Repeated;
+};
 
-/** Resolves with the exit code. `from` is the first record that `--json` prints. */
-export async function follow(session: Session, run: Run, from: number, options: FollowOptions): Promise<number> {
+/** Resolves with the exit code. @throws AgentError when the run could not begin */
+export async function follow(followed: Followed, flags: ShowFlags): Promise<number> {
+  const { session, run, store, waits } = followed;
+  const advice = new GoingOn(session.id, followed.repeated);
   const release = obeySignals(run);
+  let head = 0;
+  const see = (event: SessionEvent) => {
+    if ("seq" in event) head = event.seq;
+    advice.see(event);
+    if (waits && event.type === "approval.requested") {
+      say(`waiting here for ${event.requests.length} decision(s) from another terminal:`);
+      advice.decide(event.requests);
+    }
+  };
   try {
-    if (options.json) await printRecords(session, run, from, options.partials === true);
-    else if (!options.quiet) await render(run, options);
+    if (flags.json) await printRecords(followed, flags.partials === true, see);
+    else if (flags.quiet) for await (const event of run) see(event);
+    else await render(run, flags, see, advice);
     const result = await run.result;
-    if (options.quiet && !options.json) process.stdout.write(`${result.text}\n`);
-    sayHowToGoOn(session.id, result, options);
-    return exitCodeOf(result);
+    if (flags.quiet && !flags.json) print(`${result.text}\n`);
+    advice.end(result);
+    return (await isWritten(store, session.id, head)) ? exitCodeOf(result) : EXIT.failed;
   } finally {
     release();
   }
 }
 
-/** The first signal cancels, the second leaves at once. */
+/** The first signal, or an output that nobody reads any more, cancels; the second signal leaves at once. */
 function obeySignals(run: Run): () => void {
   let asked = false;
   const stop = () => {
-    if (asked) process.exit(130);
+    if (asked) process.exit(EXIT.cancelled);
     asked = true;
-    process.stderr.write("\nrcra: cancelling; once more to leave at once\n");
+    process.stderr.write("\n");
+    say("cancelling; once more to leave at once");
     run.cancel("interrupted from the terminal");
   };
+  const unread = () => run.cancel("nobody reads the output");
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  outputClosed.addEventListener("abort", unread);
   return () => {
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
+    outputClosed.removeEventListener("abort", unread);
   };
 }
 
-async function render(run: Run, options: FollowOptions): Promise<void> {
-  const renderer = new Renderer(process.stdout, styleFor(process.stdout, options.color));
-  for await (const event of run) renderer.show(event);
-  const result = await run.result;
-  renderer.line(styleFor(process.stdout, options.color).dim(`· ${usageLine(result.usage)}, ${result.turns} turn(s)`));
+type See = (event: SessionEvent) => void;
+
+async function render(run: Run, { color }: ShowFlags, see: See, advice: GoingOn): Promise<void> {
+  const style = styleFor(process.stdout, color);
+  const renderer = new Renderer({ write: print }, style);
+  for await (const event of run) {
+    renderer.show(event);
+    see(event);
+  }
+  const result: RunResult = await run.result;
+  renderer.line(endingLine(result, style));
+  if (result.status === "completed") renderer.line(style.dim(`· go on with: ${advice.resume} "…"`));
 }
 
 /** One record a line, densely numbered, and nothing else. */
-async function printRecords(session: Session, run: Run, from: number, partials: boolean): Promise<void> {
+async function printRecords({ session, run, from }: Followed, partials: boolean, see: See): Promise<void> {
   const over = new AbortController();
   const events = session.events({ from, partials, signal: over.signal });
-  const refused = run.result.catch(() => over.abort());
+  run.result.catch(() => over.abort());
   for await (const event of events) {
-    process.stdout.write(`${JSON.stringify(event)}\n`);
+    print(`${JSON.stringify(event)}\n`);
+    see(event);
     if ((event.type === "run.ended" || event.type === "run.suspended") && event.runId === run.id) break;
   }
-  await refused;
 }
 
-function sayHowToGoOn(id: string, result: RunResult, options: FollowOptions): void {
-  const say = (line: string) => process.stderr.write(`rcra: ${line}\n`);
-  const store = options.store === undefined ? "" : ` --store ${options.store}`;
-  if (result.status !== "completed") say(explain(result));
-  if (result.status === "suspended")
-    for (const p of result.pending ?? []) {
-      say(`  ${p.name} ${oneLine(JSON.stringify(p.args), 120)}`);
-      say(`    rcra decide ${id} ${p.callId} --allow${store}    (or --deny)`);
-    }
-  else if (result.status !== "completed" && result.status !== "blocked")
-    say(`go on with: rcra run --resume ${id}${store}`);
-  if (result.undelivered.length)
-    say(`${result.undelivered.length} input(s) wait for the next run; do not send them again.`);
+/** A store that fails at the very end has no run left to fail: here is where it is noticed. */
+async function isWritten(store: Store, id: string, head: number): Promise<boolean> {
+  const written = (await store.info(id))?.head ?? 0;
+  if (written >= head) return true;
+  say(
+    `the last ${head - written} record(s) of the journal could not be written; going on repeats what they say. ` +
+      "Make room in the store, or see that it can be written.",
+  );
+  return false;
 }

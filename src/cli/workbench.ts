@@ -1,105 +1,81 @@
-/** What every command works with: an agent made of the command line, its store, and a model to ask. */
+/** What commands work with: the store, a session in it, and an agent that the command line describes. */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { jsonlStore } from "../adapters/store/jsonl.ts";
 import { workspaceTools } from "../adapters/tools/workspace.ts";
-import { openai } from "../adapters/model/openai-chat.ts";
 import { createAgent, type Agent } from "../session/agent.ts";
 import type { RunOptions } from "../session/options.ts";
-import type { ModelPort, SessionInfo } from "../ports.ts";
+import type { SessionInfo, Store } from "../ports.ts";
 import { EXIT } from "./exit-codes.ts";
+import { NOBODY_APPROVES } from "./going-on.ts";
+import { chooseModel, type ModelFlags } from "./model-choice.ts";
 import { Problem } from "./problem.ts";
+import { say } from "./say.ts";
 
-export type CommonOptions = { store: string; model?: string; baseUrl?: string; instructions?: string };
+export type StoreFlags = { store: string };
+export type AgentFlags = ModelFlags & { instructions?: string };
+export type Workbench = { agent: Agent; modelName: string; close(): Promise<void> };
 
-export type Workbench = {
-  agent: Agent;
-  modelName: string;
-  /** The session that an id, or the beginning of one, means. @throws Problem */
-  find(id: string): Promise<SessionInfo>;
-  close(): Promise<void>;
-};
-
-const DEFAULT_MODEL = "gpt-5.2";
 const INSTRUCTIONS = `You are a careful assistant that works in a folder of files. Look before you answer: search, list \
 and read with the tools, several at once where they do not depend on each other. Change files or run commands only when \
 the task asks for it. Answer briefly, and say what you did.`;
 
-/** Makes the workbench. Without a key and without a base URL the demo model is started on this machine. */
-export async function openWorkbench(
-  options: CommonOptions,
-  defaults: RunOptions,
-  asksModel = true,
-): Promise<Workbench> {
-  const { model, close } = asksModel ? await chooseModel(options) : { model: noModel, close: async () => {} };
-  const store = jsonlStore(options.store, {
-    logger: { warn: (message) => process.stderr.write(`rcra: ${message}\n`) },
-  });
+/** The journals that `--store` names. Nothing is made before there is something to write. */
+export const openStore = ({ store }: StoreFlags): Store => jsonlStore(store, { logger: { warn: say } });
+
+/** An agent with the workspace tools. `defaults` hold for runs that begin by themselves, too. */
+export async function openWorkbench(flags: AgentFlags, store: Store, defaults: RunOptions): Promise<Workbench> {
+  const { model, name, close } = await chooseModel(flags);
   const agent = createAgent({
     name: "rcra",
     model,
-    instructions: options.instructions ?? INSTRUCTIONS,
+    instructions: flags.instructions ?? INSTRUCTIONS,
     tools: { ...workspaceTools() },
     store,
     defaults,
-    logger: { warn: (message) => process.stderr.write(`rcra: ${message}\n`) },
+    // The runtime's hint names options of its API; ours names flags.
+    logger: { warn: (message) => void (NOBODY_APPROVES.test(message) || say(message)) },
   });
-  return { agent, modelName: model.id, find: (id) => findSession(agent, id), close };
+  return { agent, modelName: name, close };
 }
 
-async function findSession(agent: Agent, id: string): Promise<SessionInfo> {
-  const found = await agent.listSessions({ prefix: id });
-  const exact = found.find((s) => s.id === id);
+/** The session that an id, or the beginning of only one, means. @throws Problem */
+export async function findSession(store: Store, id: string): Promise<SessionInfo> {
+  const found = id === "" ? [] : await store.list({ prefix: id });
+  const exact = found.find((s) => s.id === id) ?? (found.length === 1 ? found[0] : undefined);
   if (exact) return exact;
-  if (found.length === 1) return found[0]!;
+  const some = found.slice(0, 5).map((s) => s.id);
   if (found.length > 1)
     throw new Problem(
-      `${found.length} sessions begin with "${id}": ${found
-        .slice(0, 5)
-        .map((s) => s.id)
-        .join(", ")}`,
+      `${found.length} sessions begin with "${id}": ${some.join(", ")}${found.length > 5 ? ", …" : ""}. Give more of the id.`,
     );
   throw new Problem(
-    `There is no session "${id}" in this store. \`rcra sessions\` lists them; --store names another.`,
+    `There is no session "${id}" in this store. \`rcra sessions\` lists what there is; --store names another store.`,
     EXIT.failed,
   );
 }
 
-/** Commands that only look never ask a model. */
-const noModel: ModelPort = {
-  id: "none",
-  async *stream() {
-    yield { type: "failed", failure: { class: "fatal", message: "This command asks no model." } };
-  },
-};
-
-async function chooseModel(options: CommonOptions): Promise<{ model: ModelPort; close(): Promise<void> }> {
-  const baseURL = options.baseUrl ?? process.env["OPENAI_BASE_URL"];
-  if (process.env["OPENAI_API_KEY"] || baseURL) {
-    const model = openai({ model: options.model ?? DEFAULT_MODEL, ...(baseURL ? { baseURL } : {}) });
-    return { model, close: async () => {} };
+/** The folder a session was made for, as its journal says; nothing when it has none. @throws Problem when it is gone */
+export async function workspaceOf(store: Store, id: string): Promise<string | undefined> {
+  for await (const [first] of store.read(id)) {
+    const workspace = first?.type === "session.opened" ? first.workspace : undefined;
+    return workspace === undefined ? undefined : checkWorkspace(workspace, `The workspace of ${id},`);
   }
-  const { startDemoModel } = await import("../adapters/model/demo.ts");
-  const demo = await startDemoModel();
-  process.stderr.write(
-    "rcra: no OPENAI_API_KEY, so this is the demo model: fixed rules on this machine, not an LLM.\n" +
-      "rcra: set OPENAI_API_KEY, or pass --base-url and --model, for a real one.\n",
-  );
-  const { apiKey, baseURL: demoURL, model: name } = demo;
-  return { model: openai({ model: name, baseURL: demoURL, apiKey }), close: () => demo.close() };
+  throw new Problem(`Session ${id} has an empty journal; begin a new one with rcra run "…".`, EXIT.failed);
 }
 
-/** The folder a new session works in. @throws Problem when it is not a folder that can be read */
-export function checkWorkspace(path: string): string {
+/** The real folder behind a path. `what` begins the sentence. @throws Problem when it is no folder that can be read */
+export function checkWorkspace(path: string, what = "--workspace"): string {
   const folder = resolve(path);
   try {
-    if (!statSync(folder).isDirectory()) throw new Problem(`--workspace ${folder} is not a folder.`);
+    if (!statSync(folder).isDirectory())
+      throw new Problem(`${what} ${folder} is not a folder. Name the folder to work in.`);
     accessSync(folder, constants.R_OK | constants.X_OK);
     return folder;
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem(
-      `--workspace ${folder} cannot be read (${(error as NodeJS.ErrnoException).code}). Name a folder you may read.`,
-    );
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    throw new Problem(`${what} ${folder} ${why}. It must be a folder that you may read.`);
   }
 }

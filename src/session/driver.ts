@@ -154,7 +154,7 @@ export class Driver {
     const engine = this.#engine;
     const result = resultOf(event, engine.ledger);
     // The announcement comes in the middle of a transition: first let the machine come to rest.
-    await null;
+    await Promise.resolve();
     await engine.journal.finish();
     if (event.type === "run.ended") await this.#tellChain(event);
     await engine.drop();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { gatherTools } from "../../src/effects/catalogue.ts";
-import { callHash } from "../../src/effects/resolve-call.ts";
 import { readTool, writeTool } from "../session/support.ts";
 
 const one = readTool(() => "one");
@@ -39,13 +38,5 @@ describe("a catalogue", () => {
     const made = gather({ a: one, b: deferred });
     expect(made.names).toEqual(["a", "call_tool", "search_tools"]);
     expect(made.get("b")).toBe(deferred);
-  });
-});
-
-describe("the hash of a call", () => {
-  test("is of its name and arguments: equal calls have equal hashes, others do not", () => {
-    expect(callHash("a", { x: 1 })).toBe(callHash("a", { x: 1 }));
-    const others = [callHash("a", { x: 2 }), callHash("b", { x: 1 }), callHash("a", null), callHash("a", { x: "1" })];
-    expect(new Set([callHash("a", { x: 1 }), ...others]).size).toBe(5);
   });
 });

@@ -73,7 +73,7 @@ export const table: { readonly [K in InputEvent["type"]]: Row } = {
     refused: ["closed"],
     elsewhere: "handled",
   },
-  "history.imported": { handled: ["receive.idle", "receive.idle, suspended"], elsewhere: "refused" },
+  "history.imported": { handled: ["receive.idle"], elsewhere: "refused" },
   "request.prepared": { "→ reason.requesting": ["reason.preparing"], elsewhere: "refused" },
   "model.completed": {
     "→ act.reviewing": ["reason.requesting"],
@@ -89,7 +89,7 @@ export const table: { readonly [K in InputEvent["type"]]: Row } = {
   "approval.settled": { handled: ["act.approving", "receive.idle, suspended"], elsewhere: "refused" },
   "tool.settled": { handled: ["act.executing", "act.executing, cancelled"], elsewhere: "refused" },
   "compaction.completed": {
-    "→ reason.preparing": ["compact.projecting"],
+    "→ compact.summarizing": ["compact.projecting"],
     "→ receive.idle": ["compact.summarizing", "compact.discarding"],
     elsewhere: "refused",
   },

@@ -23,7 +23,10 @@ export class Laws {
   readonly #committed = new Set<number>();
   /** Where each input is; checked against where the machine and the transcript have it. */
   readonly #inputs = new Map<string, "waiting" | "taken" | "gone">();
+  /** Whose words are kept apart until a turn takes them: a review that came too late leaves no trace. */
+  readonly #apart = new Set<string>();
   #before = "receive.idle";
+  #history: { id: string; exchanges: number } | null = null;
 
   constructor(walk: Walk) {
     this.#walk = walk;
@@ -70,7 +73,7 @@ export class Laws {
         for (const id of record.inputs) this.#leaves(id, "taken");
         return;
       case "inputs.taken":
-        for (const id of record.inputs) this.#leaves(id, "taken");
+        for (const id of record.inputs) this.#takes(id);
         return;
       case "exchange.committed":
         return this.#commits(record);
@@ -82,8 +85,10 @@ export class Laws {
   #input(record: JournalRecord): void {
     switch (record.type) {
       case "history.imported":
-        if (this.#before === "receive.idle")
-          this.#exchanges += record.messages.filter((m) => m.role === "assistant").length;
+        this.#history = {
+          id: `history.${record.seq}`,
+          exchanges: record.messages.filter((m) => m.role === "assistant").length,
+        };
         return;
       case "input.received":
         must(!this.#inputs.has(record.id), "the walk names its inputs once");
@@ -98,7 +103,11 @@ export class Laws {
         if (this.#before === "receive.admitting") this.#adds(record);
         return;
       case "stop.reviewed":
-        if (this.#before === "receive.closing") for (const f of record.feedback) this.#inputs.set(f.id, "waiting");
+        if (this.#before !== "receive.closing") return;
+        for (const f of record.feedback) {
+          this.#inputs.set(f.id, "waiting");
+          this.#apart.add(f.id);
+        }
         return;
       default:
     }
@@ -107,7 +116,17 @@ export class Laws {
   #adds(record: InputOf<"inputs.reviewed">): void {
     for (const v of record.verdicts)
       if (v.refused === undefined && this.#inputs.get(v.id) === "waiting")
-        v.info?.forEach((_, i) => this.#inputs.set(`${v.id}.info${i}`, "waiting"));
+        v.info?.forEach((_, i) => {
+          this.#inputs.set(`${v.id}.info${i}`, "waiting");
+          this.#apart.add(`${v.id}.info${i}`);
+        });
+  }
+
+  /** History is an input like others, named by its record. */
+  #takes(id: string): void {
+    if (id !== this.#history?.id) return this.#leaves(id, "taken");
+    must(this.#run === null && this.#turn === 0, "history comes before the first run");
+    this.#exchanges += this.#history.exchanges;
   }
 
   #leaves(id: string, to: "taken" | "gone"): void {
@@ -203,7 +222,7 @@ export class Laws {
       );
       must(taken.includes(id) === (place === "taken"), `input ${id} is ${place}, transcript: ${taken.includes(id)}`);
       must(
-        (transcript.waiting(id) !== undefined) === (place === "waiting"),
+        this.#apart.has(id) || (transcript.waiting(id) !== undefined) === (place === "waiting"),
         `input ${id} is ${place}, and the transcript keeps its words: ${transcript.waiting(id) !== undefined}`,
       );
     }

@@ -65,7 +65,9 @@ export class FaultyStore implements Store {
   async acquire(id: string, owner: string, mode: "if-free" | "takeover"): Promise<Lease> {
     const lease = await this.#asked(() => this.base.acquire(id, owner, mode));
     this.#leases.set(id, lease);
-    return lease;
+    if (!this.#dead) return lease;
+    await this.base.release(lease, { status: "interrupted" });
+    return new Promise<never>(() => {});
   }
 
   append(

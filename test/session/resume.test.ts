@@ -266,8 +266,9 @@ describe("onUnknown", () => {
       const again = { endless: readTool(() => "again", { onUnknown: "ask" }) };
       const { session } = await world.reopen(["done"], { tools: again });
       const reasons: unknown[] = [];
-      const approve = (requests: { reason?: string | undefined }[]) => {
+      const approve = (requests: { reason?: string | undefined; hash: string }[]) => {
         reasons.push(requests[0]!.reason);
+        expect(requests[0]!.hash).not.toBe("");
         return who as "allow" | "deny";
       };
       const run = session.continue(who === "nobody" ? {} : { approve });

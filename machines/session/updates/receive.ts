@@ -12,7 +12,7 @@ import {
   type WaitingInput,
 } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
-import { cancelled, endedEvent, failed, newRun, startedEvent } from "../../../src/core/run.ts";
+import { cancelled, endedEvent, failed, newRun, startedEvent, type Ending } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
@@ -58,19 +58,23 @@ export const beginRun: Update<InputOf<"run.requested">> = (c, e) => {
   return { set: { run: { ...run, options: { ...run.options, ...e.options } }, ending } };
 };
 
+/** On the way out for this reason, unless there is one already. A parked run moves again, to end. */
+const leave = (c: SessionContext, ending: Ending) => ({
+  ending: c.ending ?? ending,
+  run: c.run && { ...c.run, parked: false },
+});
 /** Cancel is a flag; the states decide how to get out, `deciding` ends the run. */
 export const cancelRun: Update<InputOf<"cancel.requested">> = (c, e) =>
-  c.run ? { set: { ending: cancelled(e.reason, e.clearInbox), run: { ...c.run, parked: false } } } : {};
+  c.run ? { set: leave(c, cancelled(e.reason, e.clearInbox)) } : {};
 
 /** The session closes: whatever is open ends first. */
-export const closeSession: Update<InputOf<"close.requested">> = (c) => {
-  if (!c.run) return { set: { closing: true } };
-  const ending = cancelled(c.run.parked ? "interrupted" : "closed");
-  return { set: { closing: true, ending, run: { ...c.run, parked: false } } };
-};
+export const closeSession: Update<InputOf<"close.requested">> = (c) => ({
+  set: { closing: true, ...(c.run ? leave(c, cancelled(c.run.parked ? "interrupted" : "closed")) : {}) },
+});
 
+/** Weighs more than a cancel: what was said last is not written. */
 export const failStore: Update<InputOf<"store.failed">> = (c, e) =>
-  c.run && !c.run.parked ? { set: { ending: failed("store", e.message) } } : {};
+  c.run && !c.run.parked ? { set: { ending: { ...failed("store", e.message), next: c.ending?.next } } } : {};
 
 export const admitInputs: Update<InputOf<"inputs.reviewed">> = (c, e) => {
   const { inbox, refused } = admit(c.inbox, e);

@@ -90,6 +90,27 @@ const settling: readonly Scenario[] = [
       }),
   ),
   scenario(
+    "compact.projecting / compaction.completed [freesNothing]",
+    "Where nothing can be elided, the next kind is tried.",
+    () => full("summarize"),
+    e.compacted(),
+    (walk) => expect(walk.started).toEqual(["summarize"]),
+  ),
+  scenario(
+    "compact.summarizing / compaction.completed [freesNothing]",
+    "A summary of nothing counts as one that failed.",
+    () => full("summarize").feed(e.compacted()),
+    e.compacted(),
+    (walk) => expect(walk.context.compaction.failures).toBe(1),
+  ),
+  scenario(
+    "compact.discarding / compaction.completed [freesNothing]",
+    "Where nothing can be discarded, it is not asked for again in this lap.",
+    () => full("discard").feed(e.compacted()),
+    e.compacted(),
+    (walk) => expect(walk.state).toBe("reason.preparing"),
+  ),
+  scenario(
     "compact.projecting / compaction.failed",
     "A failed elision does not count as a failed compaction: the next kind is tried.",
     () => full("summarize"),

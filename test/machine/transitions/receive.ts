@@ -30,7 +30,7 @@ const idle: readonly Scenario[] = [
     },
   ),
   scenario(
-    "receive.idle / history.imported",
+    "receive.idle / history.imported [isFresh]",
     "Imported history that ends with a user owes an answer.",
     () => new Walk(),
     e.imported(user),

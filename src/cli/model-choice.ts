@@ -1,0 +1,46 @@
+/** Which model a command asks: a real one where there is a key or an address, else the demo model. */
+import { openai } from "../adapters/model/openai-chat.ts";
+import type { ModelPort } from "../ports.ts";
+import { Problem } from "./problem.ts";
+import { say } from "./say.ts";
+
+export type ModelFlags = { model?: string; baseUrl?: string };
+/** `name` is for people. `close` lets go of what was started for it. */
+export type ChosenModel = { model: ModelPort; name: string; close(): Promise<void> };
+
+const DEFAULT_MODEL = "gpt-5.2";
+
+/**
+ * Chooses by flags and environment. The demo model is started in this process, and stderr says that it is one.
+ * @throws Problem for an address that cannot be one
+ */
+export async function chooseModel({ model, baseUrl }: ModelFlags): Promise<ChosenModel> {
+  const named = baseUrl ?? fromEnvironment("OPENAI_BASE_URL");
+  if (named === undefined && fromEnvironment("OPENAI_API_KEY") === undefined) return demoModel(model);
+  if (named !== undefined) checkAddress(named, baseUrl === undefined ? "OPENAI_BASE_URL" : "--base-url");
+  const port = openai({ model: model ?? DEFAULT_MODEL, ...(named === undefined ? {} : { baseURL: named }) });
+  return { model: port, name: port.id, close: async () => {} };
+}
+
+const fromEnvironment = (name: string): string | undefined => process.env[name]?.trim() || undefined;
+
+/** The address itself is not repeated: it may hold a password. */
+function checkAddress(text: string, source: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    throw new Problem(`${source} wants an http(s) address, such as http://127.0.0.1:11434/v1.`);
+  if (url.username || url.password)
+    throw new Problem(`${source} cannot hold a user name or password; put the key into OPENAI_API_KEY.`);
+}
+
+async function demoModel(wanted: string | undefined): Promise<ChosenModel> {
+  const { startDemoModel } = await import("../adapters/model/demo.ts");
+  const { apiKey, baseURL, model, close } = await startDemoModel();
+  say(
+    `no OPENAI_API_KEY, so this is the demo model: fixed rules on this machine, not an LLM.${
+      wanted === undefined ? "" : ` --model ${wanted} is not used.`
+    }`,
+  );
+  say("for a real one set OPENAI_API_KEY, or name a server with --base-url (and --model).");
+  return { model: openai({ model, baseURL, apiKey }), name: `${model} (demo, not an LLM)`, close };
+}

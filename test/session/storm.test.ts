@@ -1,0 +1,176 @@
+import { describe, expect } from "vitest";
+import type { Store } from "../../src/ports.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { ScriptedAnswer } from "../../src/testing/scripted-model.ts";
+import { memoryStore } from "../../src/adapters/store/memory.ts";
+import { FaultyStore } from "./faulty-store.ts";
+import { readTool, said, settled, test, writeTool, type Opened, World } from "./support.ts";
+
+/** Numbers that look like chance and are the same every time (mulberry32). */
+function chance(seed: number) {
+  let a = seed;
+  const next = () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    below: (n: number) => Math.floor(next() * n),
+    one: <T>(of: readonly T[]): T => of[Math.floor(next() * of.length)]!,
+    may: (share: number) => next() < share,
+  };
+}
+type Chance = ReturnType<typeof chance>;
+
+const names = ["look", "write", "slow", "deaf", "bad", "background", "nobody"];
+
+function answer(dice: Chance): ScriptedAnswer {
+  const calls = Array.from({ length: 1 + dice.below(4) }, (_, i) =>
+    dice.may(0.05) ? { name: "look", raw: "{" } : { name: dice.one(names), args: { path: `${i}` } },
+  );
+  switch (dice.below(10)) {
+    case 0:
+      return { text: "partly", fails: { class: dice.one(["timeout", "malformed", "fatal"] as const) } };
+    case 1:
+      return { text: "cut ", finish: "length", ...(dice.may(0.3) ? { calls } : {}) };
+    case 2:
+      return { text: "hm", ...(dice.may(0.5) ? { hangs: true } : { cut: true }) };
+    case 3:
+    case 4:
+      return "an answer";
+    default:
+      return { text: dice.one(["", "I will"]), calls, usage: { input: 10, output: 5 } };
+  }
+}
+
+function toolsOf(world: World, dice: Chance) {
+  const stopping = (signal: AbortSignal) =>
+    new Promise((_r, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+  return {
+    look: readTool(({ path }) => `seen ${path}`, { lockKey: ({ path }: { path: string }) => [path] }),
+    write: writeTool(() => settled().then(() => "written"), { onUnknown: dice.one(["report", "retry", "ask"]) }),
+    slow: readTool((_, { signal }) => stopping(signal), { timeoutMs: 400, onUnknown: "retry" }),
+    deaf: readTool(() => new Promise(() => {}), { timeoutMs: 300 }),
+    bad: readTool(() => {
+      throw new Error("bad");
+    }),
+    background: readTool((_, { session }) => {
+      const task = session.background("work");
+      world.clock.setTimer(50 + dice.below(400), () => task.settle("report"));
+      return "begun";
+    }),
+  };
+}
+
+/** Reads a little, and leaves. */
+async function glance(session: Session, events: number): Promise<void> {
+  for await (const _ of session.events({ partials: true })) if (events-- <= 0) return;
+}
+
+/** One thing that a host might do at any moment. Whatever is refused is refused politely. */
+async function meddle(world: World, session: Session, dice: Chance, sent: string[]): Promise<void> {
+  const quiet = (work: Promise<unknown>) => void work.catch(() => {});
+  const words = `words ${sent.length}`;
+  const ask = () => session.pending()[0]?.callId ?? "nobody";
+  switch (dice.below(14)) {
+    case 0: {
+      if (session.steer(words)) sent.push(words);
+      return;
+    }
+    case 1: {
+      sent.push(words);
+      const what = session.send(words, { approvals: "wait" });
+      if ("result" in what) quiet(what.result.catch(() => sent.splice(sent.indexOf(words), 1)));
+      return;
+    }
+    case 2:
+      return void session.notify({ kind: "info", text: "fyi" });
+    case 3:
+      return void session.notify({ kind: "defer", text: "report" });
+    case 4:
+      return quiet(session.cancel({ reason: "meddling" }));
+    case 5:
+      return quiet(session.memory.set("k", sent.length));
+    case 6:
+    case 7:
+      return quiet(session.decide([{ callId: ask(), decision: dice.one(["allow", "deny", "respond"]), text: "x" }]));
+    case 8:
+      return quiet(session.decide([{ callId: ask(), decision: "allow", args: { path: "edited" } }]));
+    case 9:
+      return quiet(session.continue({ approvals: dice.one(["wait", "suspend", "deny"]) }).result);
+    case 10:
+      return quiet(session.compact());
+    case 11:
+      return quiet(glance(session, dice.below(20)));
+    default:
+      return world.clock.advance(dice.below(300));
+  }
+}
+
+/** Lives that follow each other on one journal; all but the last end by being cut off. */
+async function storm(world: World, seed: number): Promise<Opened> {
+  const dice = chance(seed);
+  const base: Store = memoryStore({ clock: world.clock });
+  const tools = toolsOf(world, dice);
+  const limits = { maxTurns: 6, waitMs: 500, streamIdleMs: 700, approvalMs: dice.one([0, 900]) };
+  const sent: string[] = [];
+  const lives = 1 + dice.below(3);
+  for (let life = 0; life < lives; life++) {
+    const store = new FaultyStore(base);
+    store.lags = dice.may(0.3);
+    world.store = store;
+    const setup = { store, tools, limits };
+    const script = () => answer(dice);
+    const { session } = life ? await world.reopen(script, setup) : await world.open(script, setup);
+    if (dice.may(0.3)) store.fail(() => dice.may(0.2), 2);
+    sent.push(`prompt ${life}`);
+    const run = session.run(`prompt ${life}`, { approvals: dice.one(["wait", "suspend", "deny"]) });
+    run.result.catch(() => sent.splice(sent.indexOf(`prompt ${life}`), 1));
+    for (let i = dice.below(30); i > 0; i--) {
+      await meddle(world, session, dice, sent);
+      if (dice.may(0.6)) await settled();
+    }
+    await store.kill();
+  }
+  world.store = base;
+  return calm(world, setupOf(tools, limits));
+}
+
+const setupOf = (tools: ReturnType<typeof toolsOf>, limits: object) => ({ tools, limits });
+
+/** After the storm: somebody goes on, with a model that only answers. */
+async function calm(world: World, setup: object): Promise<Opened> {
+  const opened = await world.reopen(() => "calm", setup);
+  const { session } = opened;
+  for (let i = 0; i < 6; i++) {
+    const run = session.continue({ approve: "allow" });
+    let result: unknown;
+    run.result.then(
+      (r) => (result = r),
+      (error: unknown) => (result = error),
+    );
+    for (let step = 0; step < 40 && !result; step++) await world.clock.advance(100);
+    expect(result, `it ends: ${session.stateValue}, ${session.why()}`).toBeDefined();
+    expect(result, "it is not refused").not.toBeInstanceOf(Error);
+    if ((result as { turns: number }).turns === 0 && session.state === "idle") break;
+  }
+  return opened;
+}
+
+describe("a host that does anything at any moment", () => {
+  const seeds = Array.from({ length: 60 }, (_, i) => i + 1);
+  test.for(seeds)("leaves a whole journal, and a session that goes on: seed %i", async (seed, { world }) => {
+    const { session } = await storm(world, seed);
+    expect(session.state).toBe("idle");
+    expect(session.pending()).toEqual([]);
+    const { text } = await session.run("the end").unwrap();
+    expect(text).toBe("calm");
+    const prompts = said(session.messages()).filter((m) => m.startsWith("user "));
+    expect(new Set(prompts.filter((m) => m.includes("words"))).size).toBe(
+      prompts.filter((m) => m.includes("words")).length,
+    );
+    await settled();
+    expect(world.clock.timers).toBeLessThan(20);
+  });
+});
