@@ -101,8 +101,8 @@ async function isWritten(store: Store, id: string, head: number): Promise<boolea
   const written = (await store.info(id))?.head ?? 0;
   if (written >= head) return true;
   say(
-    `the last ${head - written} record(s) of the journal could not be written; going on repeats what they say. ` +
-      "Make room in the store, or see that it can be written.",
+    `the journal lacks the last ${head - written} record(s), which could not be written; going on begins where it ` +
+      "ends. First make room for the store, or see that it can be written.",
   );
   return false;
 }

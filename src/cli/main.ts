@@ -1,85 +1,134 @@
 /** The `rcra` command. */
-import { pathToFileURL } from "node:url";
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { decideCommand } from "./decide.ts";
 import { EXIT, EXIT_HELP } from "./exit-codes.ts";
+import type { Repeated } from "./going-on.ts";
+import { guardOutput } from "./output.ts";
 import { reportProblem } from "./problem.ts";
 import { runCommand } from "./run.ts";
-import { sessionsCommand, showCommand } from "./sessions.ts";
+import { sessionsCommand } from "./sessions.ts";
+import { say } from "./say.ts";
+import { showCommand } from "./show.ts";
 import { VERSION } from "./version.ts";
+
+/** Milliseconds after which a process that has done its work leaves, whatever a tool or a server still holds open. */
+const LINGER_MS = 2_000;
 
 const wholeNumber = (least: number) => (text: string) => {
   const n = Number(text);
-  if (!Number.isInteger(n) || n < least) throw new InvalidArgumentError(`expected a whole number from ${least} on.`);
+  if (text.trim() === "" || !Number.isInteger(n) || n < least)
+    throw new InvalidArgumentError(`Expected a whole number, ${least} or more.`);
   return n;
 };
-const STORE = ".rcra/sessions";
-const withStore = (command: Command) => command.option("--store <dir>", "where journals are", STORE);
+const withStore = (command: Command) =>
+  command.option("--store <dir>", "the folder that holds the journals", ".rcra/sessions");
 const withModel = (command: Command) =>
-  command
-    .option("--model <name>", "the model to ask")
-    .option("--base-url <url>", "any server that speaks Chat Completions")
-    .option("--instructions <text>", "replaces the built-in instructions of new sessions")
+  withStore(command)
+    .option("--model <name>", "the model to ask (default: gpt-5.2; without a key the demo model)")
+    .option("--base-url <url>", "a server that speaks Chat Completions")
     .option("--yes", "allow every call that asks")
-    .addOption(new Option("--approvals <mode>", "what a call that asks meets").choices(["deny", "wait", "suspend"]))
-    .option("--json", "print records as NDJSON, and nothing else")
-    .option("--partials", "with --json: live partials too; they have no seq")
+    .addOption(
+      new Option("--approvals <mode>", "what calls that ask meet without you").choices(["deny", "wait", "suspend"]),
+    )
+    .option("--json", "print the session's new records as NDJSON, and nothing else")
+    .option("--partials", "with --json: live partials, too; they have no seq")
     .option("--quiet", "print the final answer only")
     .option("--no-color", "plain text");
+
+/** What was given on this command line and matters to the next one. */
+const repeatedOf = (command: Command): Repeated => {
+  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === "cli");
+  return Object.fromEntries(given.filter(([name]) => ["store", "baseUrl", "model"].includes(name)));
+};
+
+const EXAMPLES = `
+Examples:
+  rcra run "what does this folder do?"
+  rcra run "write a summary of src/ to notes.md" --yes
+  echo "list the open questions in TODO.md" | rcra run --json
+  rcra run --resume ID                    go on where it stopped, also after a crash
+  rcra run --resume ID "and now in French"
+  rcra run "tidy up" --approvals suspend  park what asks; then: rcra decide ID CALL --allow
+
+Environment: OPENAI_API_KEY, OPENAI_BASE_URL, NO_COLOR. Ctrl-C cancels cleanly, a second one leaves at once.`;
+
+function addRun(program: Command, done: (code: number) => void): void {
+  withModel(program.command("run").argument("[prompt...]", "what to do; read from stdin when it is piped in"))
+    .description("Starts a session, or goes on with one.")
+    .option("--deny", "deny every call that asks")
+    .option("--resume <id>", "go on with this session; without a prompt, where it stopped")
+    .option("--max-turns <n>", "turns of this run; -1 is no limit", wholeNumber(-1))
+    .option("--workspace <dir>", "the folder a new session works in (default: this one)")
+    .option("--instructions <text>", "replaces the built-in instructions of a new session")
+    .addHelpText("after", `${EXAMPLES}\n${EXIT_HELP}`)
+    .action(async (words, flags, command) => done(await runCommand(words, flags, repeatedOf(command))));
+}
+
+function addDecide(program: Command, done: (code: number) => void): void {
+  withModel(program.command("decide").argument("<session>").argument("<call...>"))
+    .description("Answers approvals of a session. A suspended run goes on here once the last one is decided.")
+    .option("--allow", "let the calls run")
+    .option("--deny", "do not let them")
+    .option("--respond <text>", "answer the model in the tool's place")
+    .option("--reason <text>", "what the model is told about the decision")
+    .option("--args <json>", "with --allow: run the call with these arguments instead")
+    .addHelpText("after", `\nExample:\n  rcra decide ID CALL --deny --reason "not that file"\n${EXIT_HELP}`)
+    .action(async (id, calls, flags, command) => done(await decideCommand(id, calls, flags, repeatedOf(command))));
+}
 
 function build(done: (code: number) => void): Command {
   const program = new Command("rcra")
     .description("Runs an LLM agent in this folder, as one explicit state machine with a journal.")
     .version(VERSION)
-    .showHelpAfterError("(rcra --help, or rcra COMMAND --help, lists what there is)")
+    .configureOutput({ outputError: (text) => say(usageLine(text)) })
     .exitOverride()
-    .addHelpText("after", EXIT_HELP);
-  withModel(withStore(program.command("run").argument("[prompt...]", "what to do; read from stdin when piped in")))
-    .description("Starts a session, or goes on with one.")
-    .option("--deny", "deny every call that asks")
-    .option("--resume <id>", "go on with this session; without a prompt, where it stopped")
-    .option("--max-turns <n>", "turns of this run; -1 is unlimited", wholeNumber(-1))
-    .option("--workspace <dir>", "the folder a new session works in", ".")
-    .addHelpText("after", `\nExamples:\n  rcra run "what does this folder do?"\n  rcra run --resume ID\n${EXIT_HELP}`)
-    .action(async (words: string[], flags, command: Command) =>
-      done(await runCommand(words, { ...flags, storeGiven: command.getOptionValueSource("store") === "cli" })),
-    );
-  withModel(withStore(program.command("decide").argument("<session>").argument("<call...>")))
-    .description("Answers approvals of a suspended session; the run goes on here once the last is decided.")
-    .option("--allow", "let them run")
-    .option("--deny", "do not")
-    .option("--reason <text>", "what the model is told about it")
-    .option("--respond <text>", "answer in the tool's place")
-    .option("--args <json>", "with --allow: run it with these arguments instead")
-    .addHelpText("after", EXIT_HELP)
-    .action(async (id: string, calls: string[], flags, command: Command) =>
-      done(await decideCommand(id, calls, { ...flags, storeGiven: command.getOptionValueSource("store") === "cli" })),
-    );
+    .addHelpText("after", `${EXAMPLES}\n${EXIT_HELP}`);
+  addRun(program, done);
+  addDecide(program, done);
   withStore(program.command("sessions"))
     .description("Lists sessions, newest first.")
-    .option("--limit <n>", "how many", wholeNumber(1))
+    .option("--limit <n>", "how many (default: 50)", wholeNumber(1))
     .option("--json", "one object a line")
     .option("--no-color", "plain text")
     .action(async (flags) => done(await sessionsCommand(flags)));
-  withStore(program.command("show").argument("<session>"))
+  withStore(program.command("show").argument("<session>", "an id, or the beginning of one"))
     .description("Shows a session: what was said and done, and how its runs ended.")
     .option("--json", "its records as NDJSON")
     .option("--no-color", "plain text")
-    .action(async (id: string, flags) => done(await showCommand(id, flags)));
+    .action(async (id, flags, command) => done(await showCommand(id, flags, repeatedOf(command))));
   return program;
 }
 
-/** Runs the command line and leaves with its exit code. */
+/** Runs a command line (`process.argv`) and leaves with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : EXIT.failed));
+  guardOutput();
+  process.on("uncaughtException", (error) => process.exit(reportProblem(error)));
   let code: number = EXIT.completed;
   try {
     await build((result) => (code = result)).parseAsync([...argv]);
   } catch (error) {
-    if (error instanceof CommanderError) code = error.exitCode === 0 ? 0 : EXIT.usage;
-    else code = reportProblem(error);
+    code = error instanceof CommanderError ? (error.exitCode === 0 ? 0 : EXIT.usage) : reportProblem(error);
   }
-  process.exitCode = code;
+  process.exitCode = code || (process.exitCode ?? 0);
+  setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await main(process.argv);
+/** A mistake as commander words it, in one line of ours. */
+const usageLine = (text: string): string => {
+  const mistake = text
+    .replace(/^error: /, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return `${mistake}${/[.?)]$/.test(mistake) ? "" : "."} \`rcra --help\` lists what there is.`;
+};
+
+const isEntry = (): boolean => {
+  try {
+    return realpathSync(process.argv[1] ?? "") === fileURLToPath(import.meta.url);
+  } catch {
+    return false;
+  }
+};
+if (isEntry()) await main(process.argv);

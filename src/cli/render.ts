@@ -2,6 +2,7 @@
 import type { SessionEvent } from "../core/event.ts";
 import { textOf } from "../core/message.ts";
 import type { Usage } from "../core/usage.ts";
+import type { RunResult } from "../session/run.ts";
 import { oneLine, printable, type Style } from "./terminal.ts";
 
 type Sink = { write(text: string): unknown };
@@ -19,6 +20,7 @@ export class Renderer {
     this.#style = style;
   }
 
+  /** Shows one event; those that mean nothing to a person are passed over. */
   show(event: SessionEvent): void {
     const { dim, cyan, yellow, red } = this.#style;
     switch (event.type) {
@@ -32,7 +34,7 @@ export class Renderer {
       case "part.ended":
         return this.#endLine();
       case "attempt.discarded":
-        return this.line(yellow("  the answer broke off; trying again"));
+        return this.line(yellow("  trying again"));
       case "compaction.started":
         return this.line(dim(`· compact: ${event.kind} (${event.reason})`));
       case "model.failed":
@@ -40,12 +42,13 @@ export class Renderer {
       case "approval.requested":
         return this.line(yellow(`  ${event.requests.length} call(s) need approval`));
       case "tool.started":
-        return this.line(`${cyan(`→ ${event.name}`)} ${dim(oneLine(JSON.stringify(event.args), 140))}`);
+        return this.line(`${cyan(`→ ${printable(event.name)}`)} ${dim(oneLine(JSON.stringify(event.args), 140))}`);
       case "tool.settled":
         this.#seen.add(event.callId);
-        return this.#result(event.name, event.status, textOf(event.output));
+        return this.line(resultLine(event.name, event.status, textOf(event.output), this.#style));
       case "exchange.committed":
-        for (const r of event.results) if (!this.#seen.has(r.callId)) this.#result(r.name, r.status, r.text ?? "");
+        for (const { callId, name, status, text } of event.results)
+          if (!this.#seen.has(callId)) this.line(resultLine(name, status, text ?? "", this.#style));
         return;
       case "run.waiting":
         return this.line(dim(`· waiting for ${event.tasks.length} background task(s)`));
@@ -54,13 +57,6 @@ export class Renderer {
       default:
         return;
     }
-  }
-
-  #result(name: string, status: string, output: string): void {
-    const { green, red, dim } = this.#style;
-    const mark = status === "ok" ? green("✓") : red("✗");
-    const size = output.length > 80 ? dim(` (${output.length} characters)`) : "";
-    this.line(`${mark} ${name}${status === "ok" ? "" : ` ${red(status)}`} ${dim(oneLine(output, 80))}${size}`);
   }
 
   #text(delta: string): void {
@@ -74,10 +70,26 @@ export class Renderer {
     this.#midLine = false;
   }
 
+  /** A line of its own, whatever stood there before. */
   line(text: string): void {
     this.#endLine();
     this.#out.write(`${text}\n`);
   }
+}
+
+/** How a call ended: its status unless all is well, the first line of its output, and how much more there is. */
+export function resultLine(name: string, status: string, output: string, { green, red, dim }: Style): string {
+  const first = output.split("\n", 1)[0]!;
+  const shown = oneLine(first, 100);
+  const size = output.trimEnd().length > shown.length ? ` (${output.length} characters)` : "";
+  const state = status === "ok" ? green("✓") : red("✗");
+  return `${state} ${printable(name)} ${status === "ok" ? "" : `${red(status)} `}${dim(`${shown}${size}`)}`;
+}
+
+/** How the run ended, after how many turns, and for how many tokens. */
+export function endingLine({ status, turns, usage }: RunResult, { dim, red, yellow }: Style): string {
+  const paint = { completed: dim, failed: red }[status as string] ?? yellow;
+  return `${dim("·")} ${paint(status)} ${dim(`· ${turns} turn${turns === 1 ? "" : "s"} · ${usageLine(usage)}`)}`;
 }
 
 /** Usage in one line; what was not reported is left out. */

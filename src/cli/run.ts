@@ -1,57 +1,65 @@
 /** `rcra run`: one run of a new or resumed session. */
 import type { RunOptions } from "../session/options.ts";
-import { askOnTerminal } from "./approval-prompt.ts";
-import { follow, type FollowOptions } from "./follow.ts";
+import type { SessionInfo, Store } from "../ports.ts";
+import { approvalOptions, type ApprovalFlags } from "./approvals.ts";
+import { follow, type ShowFlags } from "./follow.ts";
+import type { Repeated } from "./going-on.ts";
+import { print } from "./output.ts";
 import { Problem } from "./problem.ts";
+import { say } from "./say.ts";
 import { styleFor } from "./terminal.ts";
-import { checkWorkspace, openWorkbench, type CommonOptions } from "./workbench.ts";
+import {
+  checkWorkspace,
+  findSession,
+  openStore,
+  openWorkbench,
+  workspaceOf,
+  type AgentFlags,
+  type StoreFlags,
+} from "./workbench.ts";
 
-export type ApprovalFlags = { yes?: boolean; deny?: boolean; approvals?: "deny" | "wait" | "suspend" };
-export type RunFlags = CommonOptions &
-  ApprovalFlags &
-  FollowOptions & { resume?: string; maxTurns?: number; workspace?: string; storeGiven?: boolean };
+export type RunFlags = AgentFlags & StoreFlags & ApprovalFlags & ShowFlags;
+type OwnFlags = { resume?: string; maxTurns?: number; workspace?: string };
 
 /** Resolves with the exit code. @throws Problem for what is wrong with the command line */
-export async function runCommand(words: readonly string[], flags: RunFlags): Promise<number> {
+export async function runCommand(
+  words: readonly string[],
+  flags: RunFlags & OwnFlags,
+  repeated: Repeated,
+): Promise<number> {
   const prompt = words.length ? words.join(" ") : await promptFromInput(flags);
   if (prompt === undefined && flags.resume === undefined)
-    throw new Problem('What should it do? Say it: rcra run "…", or pipe it in; --resume ID goes on with a session.');
-  const workspace = checkWorkspace(flags.workspace ?? ".");
-  const bench = await openWorkbench(flags, approvalOptions(flags));
+    throw new Problem('What should it do? rcra run "…", or pipe the prompt in; --resume ID goes on with a session.');
+  const approvals = approvalOptions(flags);
+  const store = openStore(flags);
+  const known = flags.resume === undefined ? undefined : await findSession(store, flags.resume);
+  const workspace = known ? await keptWorkspace(store, known, flags) : checkWorkspace(flags.workspace ?? ".");
+  const bench = await openWorkbench(flags, store, approvals);
   try {
-    const known = flags.resume === undefined ? undefined : await bench.find(flags.resume);
     const session = known ? await bench.agent.resumeSession(known.id) : await bench.agent.createSession({ workspace });
     if (!flags.json && !flags.quiet) {
       const { dim, bold } = styleFor(process.stdout, flags.color);
-      process.stdout.write(`${dim("session")} ${bold(session.id)} ${dim(`· ${bench.modelName}`)}\n`);
+      print(`${dim("session")} ${bold(session.id)} ${dim(`· ${bench.modelName} · ${workspace ?? "no workspace"}`)}\n`);
     }
     const options: RunOptions = flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns };
     const run = prompt === undefined ? session.continue(options) : session.run(prompt, options);
-    return await follow(session, run, (known?.head ?? 0) + 1, storeOf(flags));
+    const waits = approvals.approvals === "wait";
+    return await follow({ session, run, store, from: (known?.head ?? 0) + 1, waits, repeated }, flags);
   } finally {
     await bench.close();
   }
 }
 
-/** Who approves, as the flags and the terminal say. */
-export function approvalOptions(flags: ApprovalFlags): RunOptions {
-  if (flags.yes && flags.deny) throw new Problem("--yes and --deny contradict each other.");
-  const approvals = flags.approvals === undefined ? {} : { approvals: flags.approvals };
-  if (flags.yes) return { approve: "allow" };
-  if (flags.deny) return { approve: "deny" };
-  const { stdin, stderr } = process;
-  if (flags.approvals === undefined && stdin.isTTY && stderr.isTTY)
-    return { approve: askOnTerminal({ input: stdin, output: stderr }) };
-  return approvals;
+/** A session keeps what it was made with: other wishes are heard, but not followed. */
+async function keptWorkspace(store: Store, { id }: SessionInfo, flags: OwnFlags & AgentFlags) {
+  const workspace = await workspaceOf(store, id);
+  if (flags.workspace !== undefined && checkWorkspace(flags.workspace) !== workspace)
+    say(`--workspace is not used: ${id} works in ${workspace ?? "no folder"}.`);
+  if (flags.instructions !== undefined) say(`--instructions is not used: ${id} keeps those that it began with.`);
+  return workspace;
 }
 
-/** Only a store that was named is repeated in what is suggested. */
-export const storeOf = <T extends { store?: string; storeGiven?: boolean }>(flags: T): T => {
-  const { store: _, ...rest } = flags;
-  return flags.storeGiven ? flags : (rest as T);
-};
-
-async function promptFromInput(flags: RunFlags): Promise<string | undefined> {
+async function promptFromInput(flags: OwnFlags): Promise<string | undefined> {
   if (process.stdin.isTTY || flags.resume !== undefined) return undefined;
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(piece as Buffer);

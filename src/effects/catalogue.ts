@@ -3,8 +3,9 @@ import { hash } from "node:crypto";
 import { AgentError } from "../core/errors.ts";
 import { estimateText } from "../core/budget.ts";
 import { searchAndCall } from "../middleware/deferred-tools.ts";
-import type { Chain } from "../middleware/middleware.ts";
+import type { Chain, Middleware } from "../middleware/middleware.ts";
 import type { ToolDefinition, ToolSpec } from "../ports.ts";
+import { messageOf } from "./effect.ts";
 
 type Tools = { readonly [name: string]: ToolDefinition };
 
@@ -32,6 +33,16 @@ export class Catalogue {
   }
 }
 
+function toolsOf(m: Middleware, sessionId: string): Tools {
+  if (typeof m.tools !== "function") return m.tools ?? {};
+  try {
+    return m.tools({ sessionId });
+  } catch (cause) {
+    const message = `The tools of middleware "${m.name}" could not be had: ${messageOf(cause)}`;
+    throw new AgentError("invalid_options", message, { cause, details: { middleware: m.name } });
+  }
+}
+
 /**
  * Gathers the tools of an agent, a chain and a run. A run's tools replace the agent's of the same name; a middleware
  * must not bring a name that is taken.
@@ -46,7 +57,7 @@ export function gatherTools(sources: {
   const tools = new Map(Object.entries({ ...sources.agent, ...sources.run }));
   for (const m of sources.chain) {
     if (!m.tools) continue;
-    const own = typeof m.tools === "function" ? m.tools({ sessionId: sources.sessionId }) : m.tools;
+    const own = toolsOf(m, sources.sessionId);
     for (const [name, definition] of Object.entries(own)) {
       if (tools.has(name))
         throw new AgentError(

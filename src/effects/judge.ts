@@ -149,7 +149,8 @@ function concluded(host: Host, callId: string, call: Effective, tally: Tally): R
   }
   const { name, args, via, tool } = call;
   // Only a decision needs to know which arguments it was about.
-  const done: ReviewedCall = { callId, name, args, verdict, hash: verdict === "ask" ? callHash(name, args) : "" };
+  const done: ReviewedCall = { callId, name, args, verdict, hash: "" };
+  if (verdict === "ask" || tool.onUnknown === "ask") done.hash = callHash(name, args);
   if (via !== undefined) done.via = via;
   if (reason !== undefined) done.reason = reason;
   if (verdict === "deny") done.by = "policy";

@@ -27,6 +27,10 @@ export async function cutOutput(host: Host, callId: string, output: ContentPart[
   }
   const tail = Math.floor(host.limits.maxOutputChars * TAIL_SHARE);
   const head = host.limits.maxOutputChars - tail;
-  const shown = `${whole.slice(0, head)}\n[… ${size - head - tail} of ${size} characters left out. ${where} …]\n${whole.slice(-tail)}`;
+  const shown = `${whole.slice(0, boundary(whole, head))}\n[… ${size - head - tail} of ${size} characters left out. ${where} …]\n${whole.slice(boundary(whole, whole.length - tail))}`;
   return [text(shown), ...output.filter((p) => p.type !== "text")];
 }
+
+/** The place nearest before `at` that does not split a character in two. */
+const boundary = (value: string, at: number): number =>
+  at > 0 && at < value.length && (value.charCodeAt(at) & 0xfc00) === 0xdc00 ? at - 1 : at;

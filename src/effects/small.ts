@@ -2,7 +2,10 @@
 import type { InputOf } from "../core/event.ts";
 import { estimateText } from "../core/budget.ts";
 import { text, textOf } from "../core/message.ts";
+import { AgentError } from "../core/errors.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { effect, messageOf } from "./effect.ts";
+import type { Host } from "./host.ts";
 
 /** Pins the catalogue and collects what the chain contributes. A contribution that fails is left out. */
 export const prepareRequest = effect<{ id: string }>(
@@ -25,7 +28,7 @@ export const prepareRequest = effect<{ id: string }>(
       }
     }
     if (job.settled) return;
-    const catalogue = host.catalogue();
+    const catalogue = catalogueNow(host);
     const contributions = said.join("\n\n");
     host.pinned = { catalogue, contributions };
     const tokens = estimateText(host.instructions) + estimateText(contributions) + catalogue.tokens;
@@ -34,6 +37,22 @@ export const prepareRequest = effect<{ id: string }>(
   },
   () => ({ type: "request.prepared", catalogue: "", tools: [], tokens: 0 }),
 );
+
+/** A provider that fails costs its news: the tools of before are kept. */
+function catalogueNow(host: Host): Catalogue {
+  try {
+    return host.catalogue();
+  } catch (error) {
+    const middleware = error instanceof AgentError ? (error.details as { middleware?: string })?.middleware : undefined;
+    host.journal.note({
+      type: "middleware.failed",
+      middleware: middleware ?? "unknown",
+      hook: "tools",
+      message: messageOf(error),
+    });
+    return host.pinned.catalogue;
+  }
+}
 
 /** `onInput` of the whole chain, for each new prompt. A rewrite is what the next one sees; a throw refuses. */
 export const reviewInputs = effect<{ id: string; ids: readonly string[] }>(

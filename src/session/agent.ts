@@ -16,7 +16,7 @@ import { Engine } from "./engine.ts";
 import { asAgentError } from "./store-errors.ts";
 import { SessionFold } from "./fold.ts";
 import type { UsageReport } from "./ledger.ts";
-import { checkAgent, checkCompaction, checkLimits, checkSession } from "./options.ts";
+import { checkAgent, checkBudget, checkCompaction, checkLimits, checkSession } from "./options.ts";
 import type { AgentOptions, RunOptions, SessionOptions, Tools } from "./options.ts";
 import { Session } from "./session.ts";
 
@@ -72,11 +72,7 @@ function partsOf(options: AgentOptions): Parts {
   const chain = chainOf(options.middleware ?? []);
   const tools = options.tools ?? {};
   gatherTools({ agent: tools, chain, sessionId: "" });
-  if (limits.maxBudgetUsd > 0 && !options.model.priced)
-    throw new AgentError(
-      "invalid_options",
-      `limits.maxBudgetUsd: the price of ${options.model.id} is not known; give the model prices`,
-    );
+  checkBudget({}, { limits, model: options.model });
   const ids = options.ids ?? systemIds;
   const store = options.store ?? memoryStore();
   const reviews = { input: chain.some((m) => m.onInput), stop: chain.some((m) => m.onStop) };

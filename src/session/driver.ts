@@ -3,7 +3,7 @@ import { AgentError } from "../core/errors.ts";
 import type { InputEvent, OutputEvent, OutputOf, SessionEvent } from "../core/event.ts";
 import { messageOf } from "../effects/effect.ts";
 import type { Engine } from "./engine.ts";
-import { checkRun, type RunOptions } from "./options.ts";
+import { checkBudget, checkRun, type RunOptions } from "./options.ts";
 import { isEndOf, RunHandle, type RunSource } from "./run.ts";
 import { liveRunOf, machineOptionsOf, resultOf } from "./run-options.ts";
 import { asAgentError } from "./store-errors.ts";
@@ -24,6 +24,8 @@ export class Driver {
   readonly #autorun: RunOptions | undefined;
   /** Why no run may begin, when none may. */
   readonly #refusal: (mayCompact: boolean) => AgentError | null;
+  /** Options of a run that was suspended in this process. */
+  #suspended: RunOptions | undefined;
   #hinted = false;
 
   constructor(engine: Engine, autorun: RunOptions | undefined, refusal: (mayCompact: boolean) => AgentError | null) {
@@ -51,7 +53,8 @@ export class Driver {
     try {
       const refusal = this.#refusal(after !== undefined);
       if (refusal) throw refusal;
-      const checked = { ...this.#engine.parts.defaults, ...checkRun(options) };
+      const checked = { ...this.#engine.parts.defaults, ...(continued ? this.#suspended : {}), ...checkRun(options) };
+      checkBudget(checked, this.#engine.parts);
       const events = continued ? [] : inputs();
       this.active = { handle, options: checked, unclaimed: false, early: [] };
       void this.#drive(this.active, events, continued, after);
@@ -61,10 +64,16 @@ export class Driver {
     return handle;
   }
 
-  /** Goes on without anybody asking: after the last decision, or when woken. */
+  /**
+   * Goes on without anybody asking: after the last decision, or when woken. Not at once: who has just decided may call
+   * `continue()` with options of its own. Without any, those of the suspended run still hold.
+   */
   goOn(options?: RunOptions): void {
-    this.begin(options, "continue");
-    if (this.active) this.active.unclaimed = true;
+    setImmediate(() => {
+      if (this.active || this.#refusal(false)) return;
+      this.begin(options ?? this.#suspended, "continue");
+      if (this.active) this.active.unclaimed = true;
+    });
   }
 
   readonly #source: RunSource = {
@@ -134,6 +143,7 @@ export class Driver {
     const active = this.active;
     if (active && (event.type === "run.ended" || event.type === "run.suspended") && event.runId === active.handle.id)
       void this.#finish(active, event);
+    else if (event.type === "run.ended") queueMicrotask(() => void this.#tellChain(event));
     else if (event.type === "wake.requested") queueMicrotask(() => this.#wake());
     else if (event.type === "exchange.committed") this.#hint(event);
   }
@@ -161,6 +171,7 @@ export class Driver {
     engine.useTools(undefined);
     engine.run = engine.idleRun();
     this.active = null;
+    this.#suspended = event.type === "run.suspended" ? active.options : undefined;
     active.handle.end(result);
     if (result.status === "completed" && engine.state.inbox.some((i) => i.kind === "defer")) this.#wake();
   }

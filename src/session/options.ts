@@ -145,6 +145,13 @@ function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
 export const checkAgent = (o: AgentOptions): void => void check(agentOptions, o, "agent");
 export const checkRun = (o: RunOptions | undefined): RunOptions =>
   o === undefined ? {} : (check(runOptions, o, "run") as RunOptions);
+/** @throws AgentError `invalid_options` for a spending limit that nobody could keep */
+export function checkBudget(run: RunOptions, agent: { limits: Limits; model: ModelPort }): void {
+  const model = run.model ?? agent.model;
+  if ((run.maxBudgetUsd ?? agent.limits.maxBudgetUsd) <= 0 || model.priced) return;
+  const message = `maxBudgetUsd: the price of ${model.id} is not known; give the model prices, or set no limit`;
+  throw new AgentError("invalid_options", message);
+}
 export const checkSession = (o: SessionOptions): void => void check(sessionOptions, o, "session");
 export const checkLimits = (o: unknown): Limits => check(limits, o ?? {}, "limits") as Limits;
 export const checkCompaction = (o: unknown): CompactionSettings =>

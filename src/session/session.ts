@@ -19,6 +19,15 @@ import { notify, withdraw } from "./tool-session.ts";
 /** A steering input that was accepted; it is not durable yet. */
 export type Receipt = { id: string; status: "queued" };
 
+/** Events that only make sense with what a method does around them. */
+const notFromOutside = {
+  "session.opened": "use agent.createSession()",
+  "session.resumed": "use agent.resumeSession()",
+  "run.requested": "use session.run() or session.continue()",
+  "compaction.requested": "use session.compact()",
+  "close.requested": "use session.close()",
+} as const;
+
 export class Session {
   readonly id: string;
   readonly #engine: Engine;
@@ -208,12 +217,11 @@ export class Session {
   /** The actor, safely: `send` parses and journals an input; watching is the real thing. */
   readonly actor = {
     send: async (event: InputEvent): Promise<void> => {
-      const parsed = inputEvents[event?.type]?.safeParse(event);
-      if (!parsed?.success)
-        throw new AgentError(
-          "invalid_options",
-          `actor.send: ${String(event?.type)} is not an input event of this shape`,
-        );
+      const type = event?.type;
+      const instead = notFromOutside[type as keyof typeof notFromOutside];
+      if (instead) throw new AgentError("invalid_options", `actor.send: ${type} is the runtime's to say; ${instead}`);
+      if (!inputEvents[type]?.safeParse(event).success)
+        throw new AgentError("invalid_options", `actor.send: ${String(type)} is not an input event of this shape`);
       await this.#engine.whileHeld(() => this.#engine.send(event));
     },
     subscribe: (observer: Observer<unknown>) => this.#engine.actor?.subscribe(observer),

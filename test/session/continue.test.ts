@@ -1,5 +1,6 @@
 import { describe, expect } from "vitest";
 import { text } from "../../src/core/message.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, look, newest, said, settled, statusOf, test, write } from "./support.ts";
 
 describe("continue", () => {
@@ -86,7 +87,8 @@ describe("continue", () => {
       { ...look("b"), usage },
       { text: "never", usage },
     ];
-    const { session, model } = await world.open(script, {});
+    const model = scriptedModel(script, { priced: true });
+    const { session } = await world.open([], { model });
     await session.run("go", { approvals: "suspend", maxBudgetUsd: 2 }).result;
     await session.decide([{ callId: session.pending()[0]!.callId, decision: "allow" }]);
     expect((await session.continue().result).status).toBe("budget");

@@ -2,6 +2,7 @@ import { describe, expect } from "vitest";
 import { oneByOne } from "../../src/effects/ask-approval.ts";
 import { defineMiddleware } from "../../src/middleware/middleware.ts";
 import type { Decision } from "../../src/ports.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Session } from "../../src/session/session.ts";
 import {
   all,
@@ -184,6 +185,32 @@ describe("asks without an answer", () => {
     await settled();
     expect(world.ran).toEqual(["write a", "write b"]);
     expect(only(events, "run.ended")).toMatchObject({ status: "completed", runId: result.runId });
+  });
+
+  test("in one process, what goes on by itself still has the run's own tools, model and live objects", async ({
+    world,
+  }) => {
+    const seen: unknown[] = [];
+    const extra = writeTool(({ path }, { context }) => (seen.push(context), `extra ${path}`));
+    const mine = scriptedModel([{ calls: [call("extra", "a")] }, { calls: [call("extra", "b")] }, "done"]);
+    const { session, model } = await world.open(["the agent's"]);
+    const live = { live: true };
+    await session.run("go", { tools: { extra }, model: mine, context: live, approvals: "suspend" }).result;
+    await session.decide([allow(ids(session)[0]!)]);
+    await world.until(() => session.state === "suspended" || session.state === "idle");
+    expect(told(session.messages())).toEqual(["ok extra a"]);
+    expect(seen[0]).toBe(live);
+    expect(ids(session)).toHaveLength(1);
+    expect([mine.requests.length, model.requests.length]).toEqual([2, 0]);
+  });
+
+  test("options given to the continue() that follows a decision hold for what is still to come", async ({ world }) => {
+    const { session } = await world.open([write("a"), write("b"), "done"]);
+    await session.run("go", { approvals: "suspend" }).result;
+    await session.decide([allow(ids(session)[0]!)]);
+    const result = await session.continue({ approve: "allow" }).result;
+    expect(statusOf(result)).toBe("completed");
+    expect(world.ran).toEqual(["write a", "write b"]);
   });
 
   test("wait: the same handle goes on after decide()", async ({ world }) => {

@@ -14,6 +14,27 @@ export function checkJournal(records: readonly JournalRecord[]): void {
   checkRuns(records);
   checkExchanges(records);
   checkPrefixes(records);
+  whereInputsAre(records);
+}
+
+/** Every input is in exactly one place: in the inbox, in the transcript, or gone. Answers with those in the inbox. */
+export function whereInputsAre(records: readonly JournalRecord[]): string[] {
+  const waiting = new Set<string>();
+  const leave = (ids: readonly string[], how: string) => {
+    for (const id of ids) if (!waiting.delete(id)) throw new Error(`input ${id} is ${how}, but it does not wait`);
+  };
+  for (const r of records)
+    if (r.type === "input.received") waiting.add(r.id);
+    else if (r.type === "history.imported") waiting.add(`history.${r.seq}`);
+    else if (r.type === "stop.reviewed") for (const f of r.feedback) waiting.add(f.id);
+    else if (r.type === "inputs.reviewed")
+      for (const v of r.verdicts)
+        for (const i of (v.refused === undefined ? (v.info ?? []) : []).keys()) waiting.add(`${v.id}.info${i}`);
+    else if (r.type === "turn.started" || r.type === "inputs.taken") leave(r.inputs, "taken");
+    else if (r.type === "input.refused") leave([r.id], "refused");
+    else if (r.type === "run.ended") leave(r.withdrawn ?? [], "withdrawn");
+    else if (r.type === "input.withdrawn") for (const id of r.ids) waiting.delete(id);
+  return [...waiting];
 }
 
 function checkRuns(records: readonly JournalRecord[]): void {
@@ -86,6 +107,7 @@ export function checkFold(records: readonly JournalRecord[], session: Session): 
   expect(Object.entries(fold.ledger.memory)).toEqual(session.memory.entries());
   const live = session.actor.getSnapshot();
   if (live) {
+    expect(live.context.inbox.map((i) => i.id)).toEqual(whereInputsAre(records));
     expect(fold.context).toEqual(live.context);
     expect(fold.state).toEqual(live.value);
   }

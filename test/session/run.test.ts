@@ -3,7 +3,21 @@ import { AgentError } from "../../src/core/errors.ts";
 import { text } from "../../src/core/message.ts";
 import { defineMiddleware } from "../../src/middleware/middleware.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { all, codeOf, look, newest, only, said, settled, statusOf, test, write } from "./support.ts";
+import {
+  all,
+  call,
+  codeOf,
+  gate,
+  look,
+  newest,
+  only,
+  readTool,
+  said,
+  settled,
+  statusOf,
+  test,
+  write,
+} from "./support.ts";
 
 describe("a run", () => {
   test("gives text, result and events; its result comes also when nobody iterates", async ({ world }) => {
@@ -189,6 +203,31 @@ describe("a run", () => {
     expect(none).toMatchObject({ status: "max_turns", turns: 0 });
     expect(none.undelivered).toHaveLength(1);
     expect(model.requests).toHaveLength(4);
+  });
+
+  test("a spending limit on a model whose price is not known is a caller's mistake", async ({ world }) => {
+    const { session, model } = await world.open(["free?"]);
+    expect(await codeOf(session.run("go", { maxBudgetUsd: 1 }).result)).toBe("invalid_options");
+    expect(() => world.agent({ limits: { maxBudgetUsd: 1 } })).toThrow(/price/);
+    expect(model.requests).toEqual([]);
+  });
+
+  test("why() says in a sentence what the session waits for, in every state", async ({ world }) => {
+    const open = gate();
+    const tools = { ...world.tools, slow: readTool(() => open.promise) };
+    const { session } = await world.open([{ calls: [call("slow", "a")] }, write("b"), "done"], { tools });
+    const said = [session.why()];
+    const run = session.run("go", { approvals: "wait" });
+    await world.until(() => session.stateValue === "act.executing");
+    said.push(session.why());
+    open.open();
+    await world.until(() => session.state === "awaiting_approval");
+    said.push(session.why());
+    run.cancel();
+    await run.result;
+    await session.close();
+    said.push(session.why());
+    expect(said).toEqual(["Idle.", "Running slow.", "Waiting for 1 approval(s): write.", "The session is closed."]);
   });
 
   test("a suspended result says how far the run came", async ({ world }) => {

@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { text } from "../../src/core/message.ts";
 import type { SessionEvent } from "../../src/core/event.ts";
 import { codeOf, gate, look, only, said, settled, standing, test, write } from "./support.ts";
 
@@ -153,6 +154,26 @@ describe("close", () => {
 });
 
 describe("an agent's sessions", () => {
+  test("history that begins a session must be whole, and is there from the first request on", async ({ world }) => {
+    const toolCall = { type: "tool-call" as const, callId: "c1", name: "look", args: { path: "a" } };
+    const asked = { id: "h1", role: "user" as const, kind: "prompt" as const, parts: [text("before")] };
+    const answer = { id: "h2", role: "assistant" as const, parts: [toolCall] };
+    const { agent } = world.agent();
+    expect(await codeOf(agent.createSession({ history: [asked, answer] }))).toBe("invalid_options");
+    const result = {
+      type: "tool-result" as const,
+      callId: "c1",
+      name: "look",
+      status: "ok" as const,
+      output: [text("x")],
+    };
+    const history = [asked, answer, { id: "h3", role: "tool" as const, parts: [result] }];
+    const { session, model } = await world.open(["ok"], { session: { history } });
+    expect(session.messages()).toEqual(history);
+    await session.run("go").unwrap();
+    expect(said(model.requests[0]!.messages)).toEqual(["user before", "assistant ", "tool x", "user go"]);
+  });
+
   test("openSession gives the live one of this process, else a resumed one, else a new one", async ({ world }) => {
     const { agent } = world.agent({ script: ["ok"] });
     expect(await codeOf(agent.openSession("x"))).toBe("not_found");
