@@ -58,19 +58,24 @@ function asObject(schema: JsonSchema): JsonSchema {
   return rest;
 }
 
+/**
+ * Runs the schema once, whether it checks at once or takes its time. (`safeParse` throws on the latter, having begun: a
+ * second run would check twice, and the first one's failure would be nobody's.)
+ */
 function parseZod(schema: z.ZodType, args: Json): ParsedArgs | Promise<ParsedArgs> {
   try {
-    return fromResult(schema.safeParse(args));
+    const payload = schema._zod.run({ value: args, issues: [] }, {});
+    return payload instanceof Promise ? payload.then(fromPayload, broken) : fromPayload(payload);
   } catch (error) {
-    if (!(error instanceof z.core.$ZodAsyncError)) return broken(error);
-    return schema.safeParseAsync(args).then(fromResult, broken);
+    return broken(error);
   }
 }
 
-const fromResult = (result: z.ZodSafeParseResult<unknown>): ParsedArgs =>
-  result.success
-    ? { ok: true, value: result.data }
-    : { ok: false, error: sentences(result.error.issues.flatMap(flat)) };
+const fromPayload = ({ value, issues }: z.core.ParsePayload): ParsedArgs => {
+  if (issues.length === 0) return { ok: true, value };
+  const final = issues.map((issue) => z.core.util.finalizeIssue(issue, {}, z.core.config()));
+  return { ok: false, error: sentences(final.flatMap(flat)) };
+};
 
 /** A union says only that nothing fits; the alternative that fits best is what was meant. */
 function flat(issue: z.core.$ZodIssue): StandardIssue[] {

@@ -1,5 +1,6 @@
 /** Drives runs: one at a time, from taking the lease to giving it back. */
-import { AgentError } from "../core/errors.ts";
+import { asked } from "../core/batch.ts";
+import type { AgentError } from "../core/errors.ts";
 import type { InputEvent, OutputEvent, OutputOf, SessionEvent } from "../core/event.ts";
 import { messageOf } from "../effects/effect.ts";
 import type { Engine } from "./engine.ts";
@@ -20,6 +21,8 @@ type Ended = OutputOf<"run.ended"> | OutputOf<"run.suspended">;
 
 export class Driver {
   active: Active | null = null;
+  /** A run is about to go on by itself. */
+  soon = false;
   readonly #engine: Engine;
   readonly #autorun: RunOptions | undefined;
   /** Why no run may begin, when none may. */
@@ -65,15 +68,23 @@ export class Driver {
   }
 
   /**
-   * Goes on without anybody asking: after the last decision, or when woken. Not at once: who has just decided may call
-   * `continue()` with options of its own. Without any, those of the suspended run still hold.
+   * Goes on after the last decision. Not at once: who has just decided may call `continue()` with options of its own.
+   * Without any, those of the suspended run still hold.
    */
-  goOn(options?: RunOptions): void {
+  goOnSoon(): void {
+    this.soon = true;
     setImmediate(() => {
-      if (this.active || this.#refusal(false)) return;
-      this.begin(options ?? this.#suspended, "continue");
-      if (this.active) this.active.unclaimed = true;
+      this.soon = false;
+      const { run, draft } = this.#engine.state;
+      if (run?.parked && !asked(draft?.calls ?? []).length) this.#goOn();
     });
+  }
+
+  #goOn(options?: RunOptions): void {
+    if (this.#refusal(false)) return;
+    this.begin(options, "continue");
+    const begun = this.active as Active | null;
+    if (begun) begun.unclaimed = true;
   }
 
   readonly #source: RunSource = {
@@ -149,7 +160,7 @@ export class Driver {
   }
 
   #wake(): void {
-    if (this.#autorun && !this.#refusal(false)) this.goOn(this.#autorun);
+    if (this.#autorun) this.#goOn(this.#autorun);
   }
 
   #hint(event: OutputOf<"exchange.committed">): void {

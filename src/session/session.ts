@@ -134,8 +134,7 @@ export class Session {
       if (error instanceof AgentError && error.code === "busy") return leaveDecisions(engine, checked);
       throw error;
     }
-    const { run } = engine.state;
-    if (!this.#driver.active && result.accepted.length && run?.parked && !this.pending().length) this.#driver.goOn();
+    if (result.accepted.length && engine.state.run?.parked && !this.pending().length) this.#driver.goOnSoon();
     return result;
   }
 
@@ -179,7 +178,7 @@ export class Session {
   };
 
   get state(): SessionState {
-    return this.#closed ? "closed" : stateOf(this.#engine, this.#driver.active !== null);
+    return this.#closed ? "closed" : stateOf(this.#engine, this.#driver.active !== null || this.#driver.soon);
   }
 
   /** The machine's state, such as `reason.requesting`. */

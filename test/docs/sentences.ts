@@ -49,6 +49,8 @@ export const guardSentences: { [name: string]: string } = {
   isPrepared: "nothing is to be compacted and the last preparation still holds",
   needsNoCompaction: "nothing is to be compacted",
   mustElide: "this lap compacts and has not elided yet",
+  freesNothing: "the compaction found nothing to show less of",
+  isFresh: "nothing has run in this session yet",
   mustSummarize: "a full compaction is due, by summary",
   mustDiscard: "a full compaction is due, without a model call",
   isOnlyCompacting: "the compaction was asked for by hand: no turn follows",

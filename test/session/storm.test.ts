@@ -163,7 +163,7 @@ async function storm(world: World, seed: number): Promise<Opened> {
     const compaction = dice.one([
       {},
       { maxSessionTurns: 2 },
-      { window: 300, mode: dice.one(["discard", "summarize"]) },
+      { window: 300, mode: dice.one(["discard", "summarize"] as const) },
     ]);
     const setup: Setup = { store, tools, limits, compaction, middleware: hooksOf(dice) };
     const script = () => answer(dice);

@@ -18,10 +18,18 @@ import type { Conversation, Host, HostOptions, Row } from "./row.ts";
 
 export const rcraInMemory: Row = (script, options) => host(script, memoryStore(), options);
 
+const folders = new Set<string>();
+const removeFolder = (folder: string) => {
+  folders.delete(folder);
+  rmSync(folder, { recursive: true, force: true });
+};
+process.on("exit", () => folders.forEach(removeFolder));
+
 /** Journals go to a temporary folder, with the store's defaults: written at once, not flushed to the disk. */
 export const rcraJsonl: Row = (script, options) => {
   const folder = mkdtempSync(join(tmpdir(), "rcra-bench-"));
-  return host(script, jsonlStore(folder), options, () => rmSync(folder, { recursive: true, force: true }));
+  folders.add(folder);
+  return host(script, jsonlStore(folder), options, () => removeFolder(folder));
 };
 
 /** Defined once, as in a program; the script comes as the live object of each session. */
