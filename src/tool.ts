@@ -1,5 +1,6 @@
 /** `tool()`: how a host defines what a model may call. */
 import { z } from "zod";
+import { lazily } from "./core/lazy.ts";
 import { onUnknown, type OnUnknown } from "./core/call.ts";
 import { AgentError } from "./core/errors.ts";
 import type { JsonSchema, ToolContext, ToolDefinition } from "./ports.ts";
@@ -38,21 +39,23 @@ export type ToolOptions<S extends ToolInput, C> = {
   deferred?: boolean;
 };
 
-const callback = z.custom((value) => typeof value === "function", "expected a function");
+const callback = lazily(() => z.custom((value) => typeof value === "function", "expected a function"));
 
-const options = z.strictObject({
-  description: z.string().min(1),
-  input: z.any().refine((value) => value !== undefined, "a schema is missing"),
-  parameters: z.record(z.string(), z.any()).optional(),
-  execute: callback,
-  readOnly: z.boolean().optional(),
-  needsApproval: z.union([z.boolean(), callback], "expected a boolean or a function").optional(),
-  lockKey: callback.optional(),
-  timeoutMs: z.number().positive().optional(),
-  onUnknown: onUnknown.optional(),
-  retain: z.boolean().optional(),
-  deferred: z.boolean().optional(),
-});
+const options = lazily(() =>
+  z.strictObject({
+    description: z.string().min(1),
+    input: z.any().refine((value) => value !== undefined, "a schema is missing"),
+    parameters: z.record(z.string(), z.any()).optional(),
+    execute: callback,
+    readOnly: z.boolean().optional(),
+    needsApproval: z.union([z.boolean(), callback], "expected a boolean or a function").optional(),
+    lockKey: callback.optional(),
+    timeoutMs: z.number().positive().optional(),
+    onUnknown: onUnknown.optional(),
+    retain: z.boolean().optional(),
+    deferred: z.boolean().optional(),
+  }),
+);
 
 /**
  * Makes a tool. Arguments reach `execute` validated and converted, with the types of the schema; invalid ones never do.

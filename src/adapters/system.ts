@@ -1,5 +1,4 @@
 /** The real clock and the real names; everything else in the runtime gets them through its ports. */
-import { randomBytes } from "node:crypto";
 import type { Clock, Ids } from "../ports.ts";
 
 /**
@@ -42,10 +41,10 @@ function nextStamp(): string {
   const now = Date.now();
   if (now > lastTime) {
     lastTime = now;
-    lastRandom = [...randomBytes(RANDOM_LENGTH)].map((byte) => byte & 31);
+    lastRandom = [...crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))].map((byte) => byte & 31);
   } else if (!increment(lastRandom)) {
     lastTime += 1;
-    lastRandom = [...randomBytes(RANDOM_LENGTH)].map((byte) => byte & 31);
+    lastRandom = [...crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))].map((byte) => byte & 31);
   }
   let time = "";
   for (let rest = lastTime, i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32))

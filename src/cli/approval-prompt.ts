@@ -5,7 +5,11 @@ import type { ApprovalRequest, Decision } from "../core/call.ts";
 import type { Approve } from "../effects/host.ts";
 import { bothEnds, styleFor } from "./terminal.ts";
 
-type Streams = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream & { isTTY?: boolean } };
+type Streams = {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream & { isTTY?: boolean };
+  color?: boolean | undefined;
+};
 
 /** Characters of arguments that are shown: nobody should allow a command whose end they have not seen. */
 const SHOWN = 2_000;
@@ -18,7 +22,7 @@ export const askOnTerminal =
   (streams: Streams): Approve =>
   async (requests, { signal }) => {
     const { output } = streams;
-    const style = styleFor(output);
+    const style = styleFor(output, streams.color);
     // What led here is shown first.
     await setImmediate();
     const what = requests.length === 1 ? "this call" : `these ${requests.length} calls`;
@@ -59,8 +63,9 @@ function question({ input, output }: Streams, prompt: string, signal: AbortSigna
     const lines = createInterface({ input, output });
     const done = (answer: string | null) => {
       signal.removeEventListener("abort", stop);
-      lines.close();
+      // Before closing, which is heard as the end of the input.
       resolve(answer);
+      lines.close();
     };
     const stop = () => done(null);
     signal.addEventListener("abort", stop, { once: true });

@@ -1,16 +1,12 @@
-/** The `rcra` command. */
+/** The `rcra` command. Each command is loaded when it is called: help and mistakes are quick. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { decideCommand } from "./decide.ts";
 import { EXIT, EXIT_HELP } from "./exit-codes.ts";
 import type { Repeated } from "./going-on.ts";
 import { guardOutput } from "./output.ts";
 import { reportProblem } from "./problem.ts";
-import { runCommand } from "./run.ts";
-import { sessionsCommand } from "./sessions.ts";
 import { say } from "./say.ts";
-import { showCommand } from "./show.ts";
 import { VERSION } from "./version.ts";
 
 /** Milliseconds after which a process that has done its work leaves, whatever a tool or a server still holds open. */
@@ -63,7 +59,10 @@ function addRun(program: Command, done: (code: number) => void): void {
     .option("--workspace <dir>", "the folder a new session works in (default: this one)")
     .option("--instructions <text>", "replaces the built-in instructions of a new session")
     .addHelpText("after", `${EXAMPLES}\n${EXIT_HELP}`)
-    .action(async (words, flags, command) => done(await runCommand(words, flags, repeatedOf(command))));
+    .action(async (words, flags, command) => {
+      const { runCommand } = await import("./run.ts");
+      done(await runCommand(words, flags, repeatedOf(command)));
+    });
 }
 
 function addDecide(program: Command, done: (code: number) => void): void {
@@ -75,7 +74,10 @@ function addDecide(program: Command, done: (code: number) => void): void {
     .option("--reason <text>", "what the model is told about the decision")
     .option("--args <json>", "with --allow: run the call with these arguments instead")
     .addHelpText("after", `\nExample:\n  rcra decide ID CALL --deny --reason "not that file"\n${EXIT_HELP}`)
-    .action(async (id, calls, flags, command) => done(await decideCommand(id, calls, flags, repeatedOf(command))));
+    .action(async (id, calls, flags, command) => {
+      const { decideCommand } = await import("./decide.ts");
+      done(await decideCommand(id, calls, flags, repeatedOf(command)));
+    });
 }
 
 function build(done: (code: number) => void): Command {
@@ -92,12 +94,18 @@ function build(done: (code: number) => void): Command {
     .option("--limit <n>", "how many (default: 50)", wholeNumber(1))
     .option("--json", "one object a line")
     .option("--no-color", "plain text")
-    .action(async (flags) => done(await sessionsCommand(flags)));
+    .action(async (flags) => {
+      const { sessionsCommand } = await import("./sessions.ts");
+      done(await sessionsCommand(flags));
+    });
   withStore(program.command("show").argument("<session>", "an id, or the beginning of one"))
     .description("Shows a session: what was said and done, and how its runs ended.")
     .option("--json", "its records as NDJSON")
     .option("--no-color", "plain text")
-    .action(async (id, flags, command) => done(await showCommand(id, flags, repeatedOf(command))));
+    .action(async (id, flags, command) => {
+      const { showCommand } = await import("./show.ts");
+      done(await showCommand(id, flags, repeatedOf(command)));
+    });
   return program;
 }
 

@@ -24,6 +24,9 @@ if (!fs.existsSync(path.join(__dirname, "../../dist/cli.js"))) {
   process.exit(2);
 }
 
+// Later starts take half the time. Where nothing can be kept, nothing is.
+require("module").enableCompileCache();
+
 import("../../dist/cli.js").then(
   function (cli) {
     return cli.main(process.argv);

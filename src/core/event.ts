@@ -9,33 +9,37 @@ import { failure } from "./failure.ts";
 import { compactionSettings, limits } from "./limits.ts";
 import { assistantMessage, assistantPart, contentPart, message, resultStatus } from "./message.ts";
 import { usage } from "./usage.ts";
-import { lazySchemas } from "./lazy.ts";
+import { lazily, lazySchemas } from "./lazy.ts";
 
 /** Version of the record format. A journal of a newer one is refused untouched. */
 export const JOURNAL_VERSION = 1;
 
 /** Constants of a session that the machine decides by; they come from the agent and are written to the journal. */
-export const sessionConfig = z.object({
-  limits,
-  compaction: compactionSettings,
-  /** Which reviews exist at all, so that a state without a reviewer is passed through. */
-  reviews: z.object({ input: z.boolean(), stop: z.boolean() }),
-});
+export const sessionConfig = lazily(() =>
+  z.object({
+    limits,
+    compaction: compactionSettings,
+    /** Which reviews exist at all, so that a state without a reviewer is passed through. */
+    reviews: z.object({ input: z.boolean(), stop: z.boolean() }),
+  }),
+);
 export type SessionConfig = z.infer<typeof sessionConfig>;
 
 /** What a run may override, as the machine sees it. */
-export const runOptions = z.object({
-  maxTurns: z.number().int().optional(),
-  maxBudgetUsd: z.number().optional(),
-  approvals,
-  thinkingLevel: z.string().optional(),
-  settings: z.any().optional(),
-});
+export const runOptions = lazily(() =>
+  z.object({
+    maxTurns: z.number().int().optional(),
+    maxBudgetUsd: z.number().optional(),
+    approvals,
+    thinkingLevel: z.string().optional(),
+    settings: z.any().optional(),
+  }),
+);
 export type MachineRunOptions = z.infer<typeof runOptions>;
 
-const inputKind = z.enum(["prompt", "defer", "info"]);
+const inputKind = lazily(() => z.enum(["prompt", "defer", "info"]));
 export type InputKind = z.infer<typeof inputKind>;
-const ids = z.array(z.string());
+const ids = lazily(() => z.array(z.string()));
 
 /** Facts that the machine is fed. One schema per event, keyed by its type. */
 export const inputEvents = lazySchemas({
@@ -156,22 +160,26 @@ export const inputEvents = lazySchemas({
 });
 
 /** How a run ended. `suspended` is a result status only: a suspended run has not ended. */
-export const runStatus = z.enum(["completed", "cancelled", "failed", "max_turns", "truncated", "blocked", "budget"]);
+export const runStatus = lazily(() =>
+  z.enum(["completed", "cancelled", "failed", "max_turns", "truncated", "blocked", "budget"]),
+);
 export type RunStatus = z.infer<typeof runStatus>;
 
-export const callResult = z.object({
-  callId: z.string(),
-  name: z.string(),
-  status: resultStatus,
-  /** The record that this result comes from: of the tool, or of what stood in its way. */
-  seq: z.number(),
-  by: z.string().optional(),
-  /** The text the model reads, when no `tool.settled` has it. */
-  text: z.string().optional(),
-});
+export const callResult = lazily(() =>
+  z.object({
+    callId: z.string(),
+    name: z.string(),
+    status: resultStatus,
+    /** The record that this result comes from: of the tool, or of what stood in its way. */
+    seq: z.number(),
+    by: z.string().optional(),
+    /** The text the model reads, when no `tool.settled` has it. */
+    text: z.string().optional(),
+  }),
+);
 export type CallResult = z.infer<typeof callResult>;
 
-export const runError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
+export const runError = lazily(() => z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }));
 
 /** What the machine announces. */
 export const outputEvents = lazySchemas({
@@ -261,17 +269,19 @@ export type LiveEvent =
 export type PartKind = "text" | "thinking" | "tool-call";
 
 /** Where and when a record stands. `seq` is dense per session and starts at 1; `at` is milliseconds since 1970. */
-export const envelope = z.object({
-  v: z.number(),
-  seq: z.number().int().positive(),
-  at: z.number(),
-  dir: z.enum(["in", "out", "note"]),
-  type: z.string(),
-  runId: z.string().optional(),
-  turn: z.number().optional(),
-  attempt: z.number().optional(),
-  origin: z.any().optional(),
-});
+export const envelope = lazily(() =>
+  z.object({
+    v: z.number(),
+    seq: z.number().int().positive(),
+    at: z.number(),
+    dir: z.enum(["in", "out", "note"]),
+    type: z.string(),
+    runId: z.string().optional(),
+    turn: z.number().optional(),
+    attempt: z.number().optional(),
+    origin: z.any().optional(),
+  }),
+);
 export type Envelope = z.infer<typeof envelope>;
 
 /** One line of a journal. */

@@ -1,32 +1,28 @@
 /** How a model request can fail, and what each class means for the run (SPEC §5). */
 import { z } from "zod";
+import { lazily } from "./lazy.ts";
 
 /**
  * `timeout` transport, 408, 429, 5xx, idle stream · `malformed` cut or unreadable stream · `overflow` prompt too long ·
  * `auth` key or permission · `refused` the provider declined the content · `fatal` anything that a retry will not mend ·
  * `cancelled` we stopped it · `store` the journal could not be written, so the request was never sent.
  */
-export const failureClass = z.enum([
-  "timeout",
-  "malformed",
-  "overflow",
-  "auth",
-  "refused",
-  "fatal",
-  "cancelled",
-  "store",
-]);
+export const failureClass = lazily(() =>
+  z.enum(["timeout", "malformed", "overflow", "auth", "refused", "fatal", "cancelled", "store"]),
+);
 export type FailureClass = z.infer<typeof failureClass>;
 
-export const failure = z.object({
-  class: failureClass,
-  /** One sentence, free of secrets, that says what happened and how to mend it. */
-  message: z.string(),
-  /** HTTP status, when there was one. */
-  status: z.number().optional(),
-  /** What the server asked us to wait. */
-  retryAfterMs: z.number().nonnegative().optional(),
-});
+export const failure = lazily(() =>
+  z.object({
+    class: failureClass,
+    /** One sentence, free of secrets, that says what happened and how to mend it. */
+    message: z.string(),
+    /** HTTP status, when there was one. */
+    status: z.number().optional(),
+    /** What the server asked us to wait. */
+    retryAfterMs: z.number().nonnegative().optional(),
+  }),
+);
 export type Failure = z.infer<typeof failure>;
 
 /** Classes that are tried again within the same turn. */

@@ -18,3 +18,14 @@ export function lazySchemas<T extends { [name: string]: () => z.ZodType }>(
     });
   return made;
 }
+
+/** A schema that is made when it is first used, and is like any other to whoever uses it. */
+export function lazily<T extends object>(make: () => T): T {
+  let made: T | undefined;
+  const real = () => (made ??= make());
+  return new Proxy(Object.create(null) as T, {
+    get: (_, key) => Reflect.get(real(), key),
+    has: (_, key) => key in real(),
+    getPrototypeOf: () => Object.getPrototypeOf(real()),
+  });
+}

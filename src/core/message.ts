@@ -1,5 +1,6 @@
 /** Messages and their parts: the vocabulary of a transcript, independent of any provider. */
 import { z } from "zod";
+import { lazily } from "./lazy.ts";
 
 /** Any JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -8,53 +9,54 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
  * What a provider wants back byte for byte: signatures, encrypted reasoning, the name of a reasoning field.
  * It lives and dies with its message; nobody but the adapter named in `provider` reads it.
  */
-const opaque = z.object({ provider: z.string(), data: z.any() });
+const opaque = lazily(() => z.object({ provider: z.string(), data: z.any() }));
 export type Opaque = { provider: string; data: Json };
 
 /** Where bytes come from: inline base64, or an address the provider fetches. */
 const source = { mediaType: z.string(), data: z.string().optional(), url: z.string().optional() };
 
-const textPart = z.object({ type: z.literal("text"), text: z.string() });
-const imagePart = z.object({ type: z.literal("image"), ...source });
-const filePart = z.object({ type: z.literal("file"), name: z.string().optional(), ...source });
-const audioPart = z.object({ type: z.literal("audio"), ...source });
-const thinkingPart = z.object({ type: z.literal("thinking"), text: z.string(), opaque: opaque.optional() });
-const toolCallPart = z.object({
-  type: z.literal("tool-call"),
-  callId: z.string(),
-  name: z.string(),
-  /** Parsed arguments; absent when the text was not valid JSON (then `raw` has it). */
-  args: z.any().optional(),
-  raw: z.string().optional(),
-  /** The id the provider used, when it is not `callId`. */
-  wireId: z.string().optional(),
-  opaque: opaque.optional(),
-});
+const textPart = lazily(() => z.object({ type: z.literal("text"), text: z.string() }));
+const imagePart = lazily(() => z.object({ type: z.literal("image"), ...source }));
+const filePart = lazily(() => z.object({ type: z.literal("file"), name: z.string().optional(), ...source }));
+const audioPart = lazily(() => z.object({ type: z.literal("audio"), ...source }));
+const thinkingPart = lazily(() =>
+  z.object({ type: z.literal("thinking"), text: z.string(), opaque: opaque.optional() }),
+);
+const toolCallPart = lazily(() =>
+  z.object({
+    type: z.literal("tool-call"),
+    callId: z.string(),
+    name: z.string(),
+    /** Parsed arguments; absent when the text was not valid JSON (then `raw` has it). */
+    args: z.any().optional(),
+    raw: z.string().optional(),
+    /** The id the provider used, when it is not `callId`. */
+    wireId: z.string().optional(),
+    opaque: opaque.optional(),
+  }),
+);
 
 /** How a call ended. Every call has exactly one result with one of these. */
-export const resultStatus = z.enum([
-  "ok",
-  "failed",
-  "denied",
-  "timeout",
-  "cancelled",
-  "abandoned",
-  "unknown",
-  "truncated",
-]);
+export const resultStatus = lazily(() =>
+  z.enum(["ok", "failed", "denied", "timeout", "cancelled", "abandoned", "unknown", "truncated"]),
+);
 export type ResultStatus = z.infer<typeof resultStatus>;
 
-export const contentPart = z.union([textPart, imagePart, filePart, audioPart]);
-const toolResultPart = z.object({
-  type: z.literal("tool-result"),
-  callId: z.string(),
-  name: z.string(),
-  status: resultStatus,
-  output: z.array(contentPart),
-});
+export const contentPart = lazily(() => z.union([textPart, imagePart, filePart, audioPart]));
+const toolResultPart = lazily(() =>
+  z.object({
+    type: z.literal("tool-result"),
+    callId: z.string(),
+    name: z.string(),
+    status: resultStatus,
+    output: z.array(contentPart),
+  }),
+);
 
-export const assistantPart = z.union([textPart, thinkingPart, toolCallPart]);
-export const part = z.union([textPart, imagePart, filePart, audioPart, thinkingPart, toolCallPart, toolResultPart]);
+export const assistantPart = lazily(() => z.union([textPart, thinkingPart, toolCallPart]));
+export const part = lazily(() =>
+  z.union([textPart, imagePart, filePart, audioPart, thinkingPart, toolCallPart, toolResultPart]),
+);
 
 export type TextPart = z.infer<typeof textPart>;
 export type ImagePart = z.infer<typeof imagePart>;
@@ -81,7 +83,9 @@ export type Part = ContentPart | ThinkingPart | ToolCallPart | ToolResultPart;
  * Why a user message exists. `prompt` is the user's own text; every other kind is written by the runtime and wears a
  * `[marker]` in the view.
  */
-export const userKind = z.enum(["prompt", "steering", "defer", "info", "retried", "aborted", "continued", "summary"]);
+export const userKind = lazily(() =>
+  z.enum(["prompt", "steering", "defer", "info", "retried", "aborted", "continued", "summary"]),
+);
 export type UserKind = z.infer<typeof userKind>;
 
 export type UserMessage = { id: string; role: "user"; kind: UserKind; parts: ContentPart[] };
@@ -89,16 +93,20 @@ export type AssistantMessage = { id: string; role: "assistant"; parts: Assistant
 export type ToolMessage = { id: string; role: "tool"; parts: ToolResultPart[] };
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
-export const assistantMessage = z.object({
-  id: z.string(),
-  role: z.literal("assistant"),
-  parts: z.array(assistantPart),
-});
-export const message = z.union([
-  z.object({ id: z.string(), role: z.literal("user"), kind: userKind, parts: z.array(contentPart) }),
-  assistantMessage,
-  z.object({ id: z.string(), role: z.literal("tool"), parts: z.array(toolResultPart) }),
-]);
+export const assistantMessage = lazily(() =>
+  z.object({
+    id: z.string(),
+    role: z.literal("assistant"),
+    parts: z.array(assistantPart),
+  }),
+);
+export const message = lazily(() =>
+  z.union([
+    z.object({ id: z.string(), role: z.literal("user"), kind: userKind, parts: z.array(contentPart) }),
+    assistantMessage,
+    z.object({ id: z.string(), role: z.literal("tool"), parts: z.array(toolResultPart) }),
+  ]),
+);
 
 /** The tool calls of a message, in the order the model wrote them. */
 export const callsOf = (parts: readonly Part[]): ToolCallPart[] =>

@@ -1,21 +1,24 @@
 /** What the model is shown: a pure function of the transcript and the directives that say what to show less of. */
 import { z } from "zod";
+import { lazily } from "./lazy.ts";
 import { escapeMarkers, render } from "./marker.ts";
 import { text, type ContentPart, type Message, type ToolMessage, type UserMessage } from "./message.ts";
 import type { Entry } from "./transcript.ts";
 
-const ordinal = z.number().int().nonnegative();
+const ordinal = lazily(() => z.number().int().nonnegative());
 
 /** A stored decision to show less. Entries are named by their ordinal in the transcript. */
-export const directive = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("elide"),
-    /** Calls whose results are shown as head and tail. */
-    results: z.array(z.object({ entry: ordinal, callIds: z.array(z.string()) })),
-  }),
-  z.object({ kind: z.literal("summarize"), upTo: ordinal, kept: z.array(ordinal), text: z.string() }),
-  z.object({ kind: z.literal("discard"), upTo: ordinal, kept: z.array(ordinal) }),
-]);
+export const directive = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.object({
+      kind: z.literal("elide"),
+      /** Calls whose results are shown as head and tail. */
+      results: z.array(z.object({ entry: ordinal, callIds: z.array(z.string()) })),
+    }),
+    z.object({ kind: z.literal("summarize"), upTo: ordinal, kept: z.array(ordinal), text: z.string() }),
+    z.object({ kind: z.literal("discard"), upTo: ordinal, kept: z.array(ordinal) }),
+  ]),
+);
 export type Directive = z.infer<typeof directive>;
 
 /** Code points kept of an elided text, before and after the gap; shorter texts than the sum stay whole. */

@@ -1,18 +1,21 @@
 /** Token usage as a provider reported it. Absent means the provider did not say, which is not the same as 0. */
 import { z } from "zod";
+import { lazily } from "./lazy.ts";
 
-const tokens = z.number().nonnegative().optional();
-export const usage = z.object({
-  /** All tokens read, cached ones included. */
-  input: tokens,
-  /** All tokens written, reasoning included. */
-  output: tokens,
-  cacheRead: tokens,
-  cacheWrite: tokens,
-  reasoning: tokens,
-  /** US dollars, when the model port knows its prices. */
-  costUsd: tokens,
-});
+const tokens = lazily(() => z.number().nonnegative().optional());
+export const usage = lazily(() =>
+  z.object({
+    /** All tokens read, cached ones included. */
+    input: tokens,
+    /** All tokens written, reasoning included. */
+    output: tokens,
+    cacheRead: tokens,
+    cacheWrite: tokens,
+    reasoning: tokens,
+    /** US dollars, when the model port knows its prices. */
+    costUsd: tokens,
+  }),
+);
 export type Usage = z.infer<typeof usage>;
 
 const add = (a: number | undefined, b: number | undefined) => (a === undefined ? b : b === undefined ? a : a + b);

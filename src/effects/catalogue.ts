@@ -1,11 +1,11 @@
 /** The tools of one request: what the model is offered, and what `act` resolves calls against. */
-import { hash } from "node:crypto";
 import { AgentError } from "../core/errors.ts";
 import { estimateText } from "../core/budget.ts";
 import { searchAndCall } from "../middleware/deferred-tools.ts";
 import type { Chain, Middleware } from "../middleware/middleware.ts";
 import type { ToolDefinition, ToolSpec } from "../ports.ts";
 import { messageOf } from "./effect.ts";
+import { hashOf } from "./hash.ts";
 
 type Tools = { readonly [name: string]: ToolDefinition };
 
@@ -24,7 +24,7 @@ export class Catalogue {
     this.specs = direct.map(([name, t]) => ({ name, description: t.description, parameters: t.parameters }));
     this.names = direct.map(([name]) => name);
     const text = JSON.stringify(this.specs);
-    this.hash = hash("sha256", text).slice(0, 16);
+    this.hash = hashOf(text).slice(0, 16);
     this.tokens = this.specs.length ? estimateText(text) : 0;
   }
 

@@ -1,15 +1,15 @@
 /** From what the model wrote to a verdict: the tool's own wish, and the opinion of every middleware. */
-import { hash } from "node:crypto";
 import type { ReviewedCall, Verdict } from "../core/call.ts";
 import type { Json, ToolCallPart } from "../core/message.ts";
 import type { Middleware, Opinion } from "../middleware/middleware.ts";
 import { messageOf } from "./effect.ts";
+import { hashOf } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { resolveCall, type Effective } from "./resolve-call.ts";
 
 /** Of a call's name and arguments; equal calls have equal hashes. */
 const callHash = (name: string, args: unknown): string =>
-  hash("sha256", `${name}\n${JSON.stringify(args ?? null)}`).slice(0, 32);
+  hashOf(`${name}\n${JSON.stringify(args ?? null)}`).slice(0, 32);
 
 /** A call that never reaches a review; `reason` is what the model reads. */
 export const invalid = (part: ToolCallPart, reason: string): ReviewedCall => ({

@@ -1,5 +1,6 @@
 /** Every option a user can pass, checked at the boundary: a mistake is named with its path and what was expected. */
 import { z } from "zod";
+import { lazily } from "../core/lazy.ts";
 import { AgentError } from "../core/errors.ts";
 import { compactionSettings, limits, type CompactionSettings, type Limits } from "../core/limits.ts";
 import { contentPart, message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
@@ -66,73 +67,83 @@ export type SessionOptions = {
 /** A prompt: text, parts, or user messages. */
 export type Input = string | ContentPart[] | { role: "user"; content: string | ContentPart[] }[];
 
-const fn = z.custom<(...args: any[]) => any>((v) => typeof v === "function", "expected a function");
-const live = z.any();
+const fn = lazily(() => z.custom<(...args: any[]) => any>((v) => typeof v === "function", "expected a function"));
+const live = lazily(() => z.any());
 const port = (name: string, method: string) =>
   z.custom((v) => typeof v === "object" && v !== null && typeof (v as any)[method] === "function", `expected ${name}`);
 const model = port("a model, such as openai({ model: … })", "stream");
-const tools = z.record(z.string().min(1), port("a tool made by tool({ … })", "execute"));
-const settings = z.strictObject({
-  maxOutputTokens: z.number().int().positive().optional(),
-  temperature: z.number().min(0).optional(),
-  toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
-  parallelToolCalls: z.boolean().optional(),
-  thinkingLevel: z.string().optional(),
-  extra: z.record(z.string(), z.any()).optional(),
-});
-const approvalMode = z.enum(["deny", "wait", "suspend"]);
-const runOptions = z.strictObject({
-  approve: z.union([z.enum(["allow", "deny"]), fn], 'expected "allow", "deny" or a function').optional(),
-  approvals: z
-    .union([
-      approvalMode,
-      z.strictObject({
-        mode: approvalMode.optional(),
-        onSteer: z.enum(["deny-pending", "queue", "reject"]).optional(),
-      }),
-    ])
-    .optional(),
-  signal: z.custom<AbortSignal>((v) => v instanceof AbortSignal, "expected an AbortSignal").optional(),
-  thinkingLevel: z.string().optional(),
-  maxTurns: z.number().int().min(-1).optional(),
-  maxBudgetUsd: z.number().nonnegative().optional(),
-  model: model.optional(),
-  tools: tools.optional(),
-  settings: settings.optional(),
-  context: live.optional(),
-});
-const agentOptions = z.strictObject({
-  name: z.string().min(1).optional(),
-  model,
-  instructions: z.string().optional(),
-  tools: tools.optional(),
-  middleware: z.array(z.custom<Middleware>((v) => typeof v === "object" && v !== null)).optional(),
-  store: port("a store, such as jsonlStore(dir)", "append").optional(),
-  settings: settings.optional(),
-  limits: z.object({}).loose().optional(),
-  compaction: z.object({ model: model.optional() }).loose().optional(),
-  defaults: runOptions.optional(),
-  inspect: z.union([fn, z.looseObject({ next: fn.optional() })]).optional(),
-  logger: port("a logger with warn()", "warn").optional(),
-  clock: port("a clock with now() and setTimer()", "setTimer").optional(),
-  ids: port("ids with next()", "next").optional(),
-});
-const sessionOptions = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/, "expected letters, digits, dot, dash, underscore")
-    .optional(),
-  workspace: z.string().min(1).optional(),
-  metadata: z.json().optional(),
-  history: z.array(message).optional(),
-  context: live.optional(),
-  autorun: runOptions.optional(),
-});
-const input = z.union([
-  z.string(),
-  z.array(contentPart),
-  z.array(z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart)]) })),
-]);
+const tools = lazily(() => z.record(z.string().min(1), port("a tool made by tool({ … })", "execute")));
+const settings = lazily(() =>
+  z.strictObject({
+    maxOutputTokens: z.number().int().positive().optional(),
+    temperature: z.number().min(0).optional(),
+    toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
+    parallelToolCalls: z.boolean().optional(),
+    thinkingLevel: z.string().optional(),
+    extra: z.record(z.string(), z.any()).optional(),
+  }),
+);
+const approvalMode = lazily(() => z.enum(["deny", "wait", "suspend"]));
+const runOptions = lazily(() =>
+  z.strictObject({
+    approve: z.union([z.enum(["allow", "deny"]), fn], 'expected "allow", "deny" or a function').optional(),
+    approvals: z
+      .union([
+        approvalMode,
+        z.strictObject({
+          mode: approvalMode.optional(),
+          onSteer: z.enum(["deny-pending", "queue", "reject"]).optional(),
+        }),
+      ])
+      .optional(),
+    signal: z.custom<AbortSignal>((v) => v instanceof AbortSignal, "expected an AbortSignal").optional(),
+    thinkingLevel: z.string().optional(),
+    maxTurns: z.number().int().min(-1).optional(),
+    maxBudgetUsd: z.number().nonnegative().optional(),
+    model: model.optional(),
+    tools: tools.optional(),
+    settings: settings.optional(),
+    context: live.optional(),
+  }),
+);
+const agentOptions = lazily(() =>
+  z.strictObject({
+    name: z.string().min(1).optional(),
+    model,
+    instructions: z.string().optional(),
+    tools: tools.optional(),
+    middleware: z.array(z.custom<Middleware>((v) => typeof v === "object" && v !== null)).optional(),
+    store: port("a store, such as jsonlStore(dir)", "append").optional(),
+    settings: settings.optional(),
+    limits: z.object({}).loose().optional(),
+    compaction: z.object({ model: model.optional() }).loose().optional(),
+    defaults: runOptions.optional(),
+    inspect: z.union([fn, z.looseObject({ next: fn.optional() })]).optional(),
+    logger: port("a logger with warn()", "warn").optional(),
+    clock: port("a clock with now() and setTimer()", "setTimer").optional(),
+    ids: port("ids with next()", "next").optional(),
+  }),
+);
+const sessionOptions = lazily(() =>
+  z.strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/, "expected letters, digits, dot, dash, underscore")
+      .optional(),
+    workspace: z.string().min(1).optional(),
+    metadata: z.json().optional(),
+    history: z.array(message).optional(),
+    context: live.optional(),
+    autorun: runOptions.optional(),
+  }),
+);
+const input = lazily(() =>
+  z.union([
+    z.string(),
+    z.array(contentPart),
+    z.array(z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart)]) })),
+  ]),
+);
 
 /** @throws AgentError `invalid_options` naming each wrong option, by path */
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {

@@ -32,7 +32,7 @@ describe("the prompt for a batch", () => {
     let shown = "";
     output.on("data", (chunk: Buffer) => {
       shown += chunk.toString();
-      if (/3\] $/.test(shown)) input.write(shown.includes("Please answer") ? "2\n" : "what?\n");
+      if (shown.endsWith("3] ")) input.write(shown.includes("Please answer") ? "2\n" : "what?\n");
     });
     const decisions = await ask(input, output, BATCH);
     expect(decisions).toEqual(BATCH.map(({ callId }, i) => ({ callId, decision: i === 1 ? "allow" : "deny" })));

@@ -69,7 +69,8 @@ export class Folder {
   /** Starts any program here, with nothing of the surroundings that could choose a model or a colour. */
   spawn(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Started {
     const { PATH, HOME, TMPDIR } = process.env;
-    const child = spawn(program, args, { cwd: this.path, env: { PATH, HOME, TMPDIR, ...env } });
+    const NODE_COMPILE_CACHE = join(tmpdir(), "node-compile-cache");
+    const child = spawn(program, args, { cwd: this.path, env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...env } });
     const wakes = new Set<() => void>();
     const started: Started = {
       child,
@@ -127,12 +128,15 @@ export class Folder {
   }
 }
 
-/** Complete lines of NDJSON. */
+/** Complete lines of NDJSON. `append` is the file's own mark of what was written together. */
 export const recordsOf = (text: string): JournalRecord[] =>
   text
     .split("\n")
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as JournalRecord);
+    .map((line) => {
+      const { append: _, ...record } = JSON.parse(line) as JournalRecord & { append?: unknown };
+      return record as JournalRecord;
+    });
 
 export const ofType = <K extends JournalRecord["type"]>(records: readonly JournalRecord[], type: K) =>
   records.filter((r): r is Extract<JournalRecord, { type: K }> => r.type === type);

@@ -1,5 +1,4 @@
 /** What a session is called on disk, and which names are allowed to become file names at all. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AgentError } from "../../core/errors.ts";
 
@@ -48,7 +47,7 @@ export type SessionPaths = ReturnType<typeof sessionPaths>;
 
 /** A short, stable name for any text. */
 export const hashName = (value: string | Uint8Array): string =>
-  createHash("sha256").update(value).digest("hex").slice(0, 32);
+  process.getBuiltinModule("node:crypto").hash("sha256", value).slice(0, 32);
 
 /**
  * A harmless file name made from any text: no separators, no control characters, no leading dots or dashes, at most 100

@@ -1,5 +1,4 @@
 /** File operations that happen whole or not at all. */
-import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { errno } from "./io-failure.ts";
@@ -18,7 +17,7 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
 
-const processToken = randomBytes(6).toString("hex");
+const processToken = `${process.pid}-${Math.random().toString(36).slice(2, 14)}`;
 let temporaries = 0;
 
 /** A name beside a path that no other process and no earlier call uses. */

@@ -1,15 +1,18 @@
 /** `list_files`: what files there are, with their sizes. */
 import { z } from "zod";
+import { lazily } from "../../core/lazy.ts";
 import type { ToolContext } from "../../ports.ts";
 import { placeIn } from "./workspace-paths.ts";
 import { walk } from "./workspace-walk.ts";
 
 const MOST_FILES = 1_000;
 
-const input = z.object({
-  path: z.string().min(1).optional().describe("Folder to list, relative to the workspace; all of it by default"),
-  glob: z.string().min(1).optional().describe('Only matching files, such as "*.ts" or "src/**/*.md"'),
-});
+const input = lazily(() =>
+  z.object({
+    path: z.string().min(1).optional().describe("Folder to list, relative to the workspace; all of it by default"),
+    glob: z.string().min(1).optional().describe('Only matching files, such as "*.ts" or "src/**/*.md"'),
+  }),
+);
 
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const listFilesTool = (root?: string) => ({

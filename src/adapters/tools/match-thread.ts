@@ -1,5 +1,5 @@
 /** Matching a pattern in a thread of its own, where even one that would never end can be stopped. */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 
 /** A line that matches: its number, where it begins and ends in the text, and where in it the match begins. */
 export type Match = [line: number, start: number, end: number, index: number];
@@ -38,7 +38,8 @@ export class MatchThread {
   /** @throws SyntaxError for a pattern that is none */
   constructor(pattern: string) {
     new RegExp(pattern);
-    this.#worker = new Worker(PROGRAM, {
+    const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
+    this.#worker = new Thread(PROGRAM, {
       eval: true,
       workerData: pattern,
       env: {},

@@ -1,5 +1,6 @@
 /** `read_file`: lines of a text file, numbered. */
 import { z } from "zod";
+import { lazily } from "../../core/lazy.ts";
 import type { ToolContext } from "../../ports.ts";
 import { isBinary, openFile, placeIn, type Place } from "./workspace-paths.ts";
 
@@ -9,11 +10,13 @@ const LONGEST_LINE = 2_000;
 /** Beyond this, reading goes on with the next call. */
 const MOST_CHARACTERS = 200_000;
 
-const input = z.object({
-  path: z.string().min(1).describe("Path of the file, relative to the workspace"),
-  offset: z.number().int().min(1).optional().describe("First line to read, counted from 1"),
-  limit: z.number().int().min(1).optional().describe(`Most lines to read, ${DEFAULT_LINES} by default`),
-});
+const input = lazily(() =>
+  z.object({
+    path: z.string().min(1).describe("Path of the file, relative to the workspace"),
+    offset: z.number().int().min(1).optional().describe("First line to read, counted from 1"),
+    limit: z.number().int().min(1).optional().describe(`Most lines to read, ${DEFAULT_LINES} by default`),
+  }),
+);
 
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const readFileTool = (root?: string) => ({

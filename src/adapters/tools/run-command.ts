@@ -1,7 +1,8 @@
 /** `run_command`: a shell command in the workspace, with all the processes it starts. */
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
+import { lazily } from "../../core/lazy.ts";
 import type { ToolContext } from "../../ports.ts";
 import { placeIn } from "./workspace-paths.ts";
 
@@ -14,16 +15,18 @@ const DRAIN_MS = 100;
 /** Characters kept of each end of the output. */
 const KEPT = 500_000;
 
-const input = z.object({
-  command: z.string().min(1).describe("Command line for sh, run in the workspace"),
-  timeoutMs: z
-    .number()
-    .int()
-    .min(1)
-    .max(LONGEST_TIMEOUT_MS)
-    .optional()
-    .describe(`Milliseconds after which it is stopped, ${DEFAULT_TIMEOUT_MS} by default`),
-});
+const input = lazily(() =>
+  z.object({
+    command: z.string().min(1).describe("Command line for sh, run in the workspace"),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1)
+      .max(LONGEST_TIMEOUT_MS)
+      .optional()
+      .describe(`Milliseconds after which it is stopped, ${DEFAULT_TIMEOUT_MS} by default`),
+  }),
+);
 
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const runCommandTool = (root?: string) => ({
@@ -49,6 +52,8 @@ export const runCommandTool = (root?: string) => ({
 function run(command: string, cwd: string, output: Output, timeoutMs: number, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     // One pipe for both, so that errors stand where they happened. A group of its own, so that all of it can be stopped.
+    // Loaded when the first command runs.
+    const { spawn } = process.getBuiltinModule("node:child_process");
     const child = spawn("sh", ["-c", `exec 2>&1\n${command}`], {
       cwd,
       detached: true,

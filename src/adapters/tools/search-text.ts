@@ -1,5 +1,6 @@
 /** `search_text`: lines that match a pattern. */
 import { z } from "zod";
+import { lazily } from "../../core/lazy.ts";
 import type { ToolContext } from "../../ports.ts";
 import { MatchThread, type Match } from "./match-thread.ts";
 import { isBinary, openFile, placeIn, type Place } from "./workspace-paths.ts";
@@ -10,11 +11,13 @@ const LONGEST_SEARCH_MS = 10_000;
 const LARGEST_FILE_BYTES = 20_000_000;
 const SHOWN_CHARACTERS = 300;
 
-const input = z.object({
-  pattern: z.string().min(1).max(1_000).describe("JavaScript regular expression, matched line by line"),
-  path: z.string().min(1).optional().describe("File or folder to search, relative to the workspace"),
-  glob: z.string().min(1).optional().describe('Only in matching files, such as "*.ts"'),
-});
+const input = lazily(() =>
+  z.object({
+    pattern: z.string().min(1).max(1_000).describe("JavaScript regular expression, matched line by line"),
+    path: z.string().min(1).optional().describe("File or folder to search, relative to the workspace"),
+    glob: z.string().min(1).optional().describe('Only in matching files, such as "*.ts"'),
+  }),
+);
 
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const searchTextTool = (root?: string, options: { timeoutMs?: number } = {}) => ({

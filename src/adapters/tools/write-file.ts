@@ -1,15 +1,17 @@
 /** `write_file`: a whole file, in place at once or not at all. */
-import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
+import { lazily } from "../../core/lazy.ts";
 import type { ToolContext } from "../../ports.ts";
 import { codeOf, openFile, placeIn, readable, type Place } from "./workspace-paths.ts";
 
-const input = z.object({
-  path: z.string().min(1).describe("Path of the file, relative to the workspace; folders are made as needed"),
-  content: z.string().describe("The whole content of the file"),
-});
+const input = lazily(() =>
+  z.object({
+    path: z.string().min(1).describe("Path of the file, relative to the workspace; folders are made as needed"),
+    content: z.string().describe("The whole content of the file"),
+  }),
+);
 type Args = z.output<typeof input>;
 
 /** Options of the tool, with the workspace of the session or a fixed one. */
@@ -69,7 +71,7 @@ function requireOwnWords(markers: readonly string[], before: string): void {
 
 /** Beside the target first, then in its place; the mode of what was there is kept. */
 async function replace(path: string, content: string, mode: number | undefined, signal: AbortSignal): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${crypto.randomUUID()}.tmp`);
   try {
     const file = await open(temporary, "wx");
     try {
