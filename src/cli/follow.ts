@@ -49,6 +49,9 @@ export async function follow(followed: Followed, flags: ShowFlags): Promise<numb
   }
 }
 
+/** Ctrl-C, a supervisor that wants the process gone, and a terminal that closes. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /** The first signal, or an output that nobody reads any more, cancels; the second signal leaves at once. */
 function obeySignals(run: Run): () => void {
   let asked = false;
@@ -60,12 +63,10 @@ function obeySignals(run: Run): () => void {
     run.cancel("interrupted from the terminal");
   };
   const unread = () => run.cancel("nobody reads the output");
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  for (const signal of SIGNALS) process.on(signal, stop);
   outputClosed.addEventListener("abort", unread);
   return () => {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+    for (const signal of SIGNALS) process.off(signal, stop);
     outputClosed.removeEventListener("abort", unread);
   };
 }
@@ -84,15 +85,35 @@ async function render(run: Run, { color }: ShowFlags, see: See, advice: GoingOn)
   if (result.status === "completed") renderer.line(style.dim(`· go on with: ${advice.resume} "…"`));
 }
 
-/** One record a line, densely numbered, and nothing else. */
-async function printRecords({ session, run, from }: Followed, partials: boolean, see: See): Promise<void> {
-  const over = new AbortController();
-  const events = session.events({ from, partials, signal: over.signal });
-  run.result.catch(() => over.abort());
-  for await (const event of events) {
+/** One record a line, densely numbered, and nothing else but the partials that were asked for. */
+async function printRecords(followed: Followed, partials: boolean, see: See): Promise<void> {
+  for await (const event of partials ? withPartials(followed) : recordsOf(followed)) {
     print(`${JSON.stringify(event)}\n`);
     see(event);
-    if ((event.type === "run.ended" || event.type === "run.suspended") && event.runId === run.id) break;
+  }
+}
+
+/** The records from the first new one to the end of the run. */
+async function* recordsOf({ session, run, from }: Followed): AsyncGenerator<SessionEvent, void, void> {
+  const over = new AbortController();
+  run.result.catch(() => over.abort());
+  for await (const event of session.events({ from, signal: over.signal })) {
+    yield event;
+    if ((event.type === "run.ended" || event.type === "run.suspended") && event.runId === run.id) return;
+  }
+}
+
+/** The run's own events miss no partial; records from before it began are read back. */
+async function* withPartials({ session, run, store, from }: Followed): AsyncGenerator<SessionEvent, void, void> {
+  let next = from;
+  for await (const event of run) {
+    if ("seq" in event) {
+      if (event.seq > next)
+        for await (const chunk of store.read(session.id, { after: next - 1 }))
+          yield* chunk.filter((record) => record.seq < event.seq);
+      next = event.seq + 1;
+    }
+    yield event;
   }
 }
 

@@ -20,7 +20,7 @@ export class GoingOn {
   constructor(id: string, repeated: Repeated) {
     this.#id = id;
     const { store, baseUrl, model } = repeated;
-    const flags = Object.entries({ store, "base-url": baseUrl, model });
+    const flags = Object.entries({ store, "base-url": baseUrl && withoutKeys(baseUrl), model });
     this.#flags = flags.map(([name, value]) => (value ? ` --${name} ${shellWord(value)}` : "")).join("");
   }
 
@@ -54,6 +54,10 @@ export class GoingOn {
       say(`${result.undelivered.length} input(s) wait for the next run; do not send them again.`);
   }
 }
+
+/** An address, with a mark where its query holds a key: what is printed lands in logs. */
+const withoutKeys = (address: string): string =>
+  address.replace(/([?&][^=&#]*(?:key|token|secret|sig|auth)[^=&#]*=)[^&#]+/gi, "$1KEY");
 
 function sentence(result: RunResult): string {
   const because = result.reason ? `: ${result.reason}` : "";

@@ -119,7 +119,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     code = error instanceof CommanderError ? (error.exitCode === 0 ? 0 : EXIT.usage) : reportProblem(error);
   }
-  process.exitCode = code || (process.exitCode ?? 0);
+  // An output that could not be written has set its own.
+  process.exitCode ||= code;
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 

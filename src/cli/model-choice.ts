@@ -12,17 +12,28 @@ const DEFAULT_MODEL = "gpt-5.2";
 
 /**
  * Chooses by flags and environment. The demo model is started in this process, and stderr says that it is one.
- * @throws Problem for an address that cannot be one
+ * @throws Problem for a name, an address or a key that cannot be one
  */
 export async function chooseModel({ model, baseUrl }: ModelFlags): Promise<ChosenModel> {
+  if (model?.trim() === "") throw new Problem("--model wants the name of a model, such as gpt-5.2.");
   const named = baseUrl ?? fromEnvironment("OPENAI_BASE_URL");
-  if (named === undefined && fromEnvironment("OPENAI_API_KEY") === undefined) return demoModel(model);
+  const key = fromEnvironment("OPENAI_API_KEY");
+  if (named === undefined && key === undefined) return demoModel(model);
+  if (key !== undefined) checkKey(key);
   if (named !== undefined) checkAddress(named, baseUrl === undefined ? "OPENAI_BASE_URL" : "--base-url");
   const port = openai({ model: model ?? DEFAULT_MODEL, ...(named === undefined ? {} : { baseURL: named }) });
   return { model: port, name: port.id, close: async () => {} };
 }
 
 const fromEnvironment = (name: string): string | undefined => process.env[name]?.trim() || undefined;
+
+/** The key itself is not repeated. */
+function checkKey(key: string): void {
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Problem(
+      "OPENAI_API_KEY holds a space, a line break or another character that no key has. Set it again, to the key alone.",
+    );
+}
 
 /** The address itself is not repeated: it may hold a password. */
 function checkAddress(text: string, source: string): void {

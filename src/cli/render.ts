@@ -78,12 +78,13 @@ export class Renderer {
 }
 
 /** How a call ended: its status unless all is well, the first line of its output, and how much more there is. */
-export function resultLine(name: string, status: string, output: string, { green, red, dim }: Style): string {
-  const first = output.split("\n", 1)[0]!;
+export function resultLine(name: string, status: string, text: string, { green, red, dim }: Style): string {
+  const first = text.split("\n", 1)[0]!;
   const shown = oneLine(first, 100);
-  const size = output.trimEnd().length > shown.length ? ` (${output.length} characters)` : "";
+  const size = text.trimEnd().length > shown.length ? ` (${text.length} characters)` : "";
   const state = status === "ok" ? green("✓") : red("✗");
-  return `${state} ${printable(name)} ${status === "ok" ? "" : `${red(status)} `}${dim(`${shown}${size}`)}`;
+  const output = shown || size ? ` ${dim(`${shown}${size}`)}` : "";
+  return `${state} ${printable(name)}${status === "ok" ? "" : ` ${red(status)}`}${output}`;
 }
 
 /** How the run ended, after how many turns, and for how many tokens. */

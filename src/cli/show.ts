@@ -2,6 +2,7 @@
 import type { JournalRecord } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
 import { asked, requestOf } from "../core/batch.ts";
+import type { Draft } from "../core/draft.ts";
 import { SessionFold } from "../session/fold.ts";
 import type { Store } from "../ports.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -27,7 +28,7 @@ export async function showCommand(
   else {
     const style = styleFor(process.stdout, flags.color);
     print(`${style.bold(info.id)} ${style.dim(`· ${info.status} · ${records.length} records`)}\n`);
-    if (records.length) tell(records, style, new GoingOn(info.id, repeated));
+    if (records.length) tell(records, info.status === "running", style, new GoingOn(info.id, repeated));
   }
   return problem === undefined ? EXIT.completed : reportProblem(problem);
 }
@@ -42,7 +43,7 @@ async function readAll(store: Store, id: string): Promise<Read> {
   }
 }
 
-function tell(records: readonly JournalRecord[], style: Style, advice: GoingOn): void {
+function tell(records: readonly JournalRecord[], running: boolean, style: Style, advice: GoingOn): void {
   const { dim, yellow } = style;
   const say = (line: string) => print(`${line}\n`);
   const fold = new SessionFold();
@@ -50,12 +51,14 @@ function tell(records: readonly JournalRecord[], style: Style, advice: GoingOn):
   const { workspace } = fold.ledger.opened ?? {};
   if (workspace !== undefined) say(dim(workspace));
   for (const message of fold.transcript.messages()) for (const line of linesOf(message, style)) say(line);
+  for (const line of openLines(fold.context.draft, records, style)) say(line);
   say("");
   const pending = asked(fold.context.draft?.calls ?? []).map(requestOf);
   for (const { name, args, callId } of pending)
     say(yellow(`needs approval: ${callId} ${printable(name)} ${oneLine(JSON.stringify(args), 120)}`));
   for (const record of records) if (record.type === "run.ended") say(dim(`· ${endOf(record)}`));
-  if (fold.context.run && !pending.length) say(yellow(`· a run is open: ${advice.resume}`));
+  if (fold.context.run && running) say(yellow("· a process is running it"));
+  else if (fold.context.run && !pending.length) say(yellow(`· a run is open: ${advice.resume}`));
   say(dim(`· ${usageLine(fold.ledger.usage.total)}`));
   fold.stop();
   if (pending.length) advice.decide(pending);
@@ -77,6 +80,20 @@ function linesOf(message: Message, style: Style): string[] {
       return message.parts.map((part) => resultLine(part.name, part.status, textOf(part.output), style));
     default:
       return message satisfies never;
+  }
+}
+
+/** The turn that is not committed yet: what the model said, the calls that have settled, and those that run. */
+function* openLines(draft: Draft | null | undefined, records: readonly JournalRecord[], style: Style) {
+  if (!draft) return;
+  const bySeq = (seq: number) => records.find((r) => r.seq === seq);
+  const answer = bySeq(draft.answer);
+  if (answer?.type === "model.completed") yield* linesOf(answer.message, style);
+  for (const { name, stage, result } of draft.calls) {
+    const settled = result && bySeq(result.seq);
+    const output = settled?.type === "tool.settled" ? textOf(settled.output) : (result?.text ?? "");
+    if (result) yield resultLine(name, result.status, output, style);
+    else if (stage === "running") yield style.yellow(`… ${printable(name)} was started and has not settled`);
   }
 }
 

@@ -20,8 +20,11 @@ const INSTRUCTIONS = `You are a careful assistant that works in a folder of file
 and read with the tools, several at once where they do not depend on each other. Change files or run commands only when \
 the task asks for it. Answer briefly, and say what you did.`;
 
-/** The journals that `--store` names. Nothing is made before there is something to write. */
-export const openStore = ({ store }: StoreFlags): Store => jsonlStore(store, { logger: { warn: say } });
+/** The journals that `--store` names. Nothing is made before there is something to write. @throws Problem for no name */
+export function openStore({ store }: StoreFlags): Store {
+  if (store === "") throw new Problem("--store wants the folder that holds the journals, such as .rcra/sessions.");
+  return jsonlStore(store, { logger: { warn: say } });
+}
 
 /** An agent with the workspace tools. `defaults` hold for runs that begin by themselves, too. */
 export async function openWorkbench(flags: AgentFlags, store: Store, defaults: RunOptions): Promise<Workbench> {

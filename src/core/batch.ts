@@ -55,6 +55,13 @@ const denyUnheard = (call: Call, seq: number): Call =>
     text: resultText.denied("user", "Nobody is there to approve it."),
   });
 
+/** How a tool ended, by its record. */
+export const outcomeOf = (e: { status: CallResult["status"]; seq: number; by?: string | undefined }) => ({
+  status: e.status,
+  seq: e.seq,
+  ...(e.by === undefined ? {} : { by: e.by }),
+});
+
 /** What a verdict makes of a call. With nobody to ask, an ask is a denial. */
 export function judge(call: Call, v: ReviewedCall, seq: number, nobody: boolean): Call {
   const known: Call = {

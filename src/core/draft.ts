@@ -1,5 +1,8 @@
 /** The open turn as the machine keeps it: what was asked, what was answered, and its calls. */
-import type { Call } from "./batch.ts";
+import { resultOf, type Call } from "./batch.ts";
+import { estimateText } from "./budget.ts";
+import type { CallResult, InputOf, OutputOf, Taken } from "./event.ts";
+import { textOf } from "./message.ts";
 
 /** The open turn: from its inputs to its commit. */
 export type Draft = {
@@ -27,3 +30,24 @@ export const newDraft = (turn: number): Draft => ({
   waitMs: 0,
   answered: false,
 });
+
+/** A failed attempt is kept when it had shown something; what was shown is announced as discarded. */
+export function discard(
+  draft: Draft,
+  e: Taken<InputOf<"model.failed">>,
+): { draft: Draft; announce: OutputOf<"attempt.discarded">[] } {
+  if (textOf(e.parts) === "") return { draft, announce: [] };
+  const { turn, attempt } = draft;
+  return {
+    draft: { ...draft, failed: e.seq },
+    announce: [{ type: "attempt.discarded", turn, attempt, failed: e.seq }],
+  };
+}
+
+/** One result per call, in call order, and the tokens of those that no tool wrote. */
+export function resultsOf(draft: Draft, seq: number): { results: CallResult[]; tokens: number } {
+  const { calls, cut, answer } = draft;
+  const results = calls.map((call) => resultOf(call, cut ? answer : seq, cut));
+  const tokens = results.reduce((sum, r) => sum + (r.text === undefined ? 0 : estimateText(r.text)), 0);
+  return { results, tokens };
+}

@@ -1,6 +1,7 @@
 /** Inputs that wait, by name: their text is in their records. First in, first out; a full inbox refuses, never evicts. */
 import { estimateParts } from "./budget.ts";
 import type { InputKind, InputOf, Taken } from "./event.ts";
+import type { ContentPart } from "./message.ts";
 
 export type WaitingInput = {
   id: string;
@@ -71,17 +72,33 @@ export const reviewsOf = (inbox: Inbox): { reviews?: number[] } => {
 };
 export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);
 
+/** What a stop review sends back, as an input that wakes. */
+export const feedback = (f: { id: string; parts: ContentPart[] }): WaitingInput => ({
+  id: f.id,
+  kind: "defer",
+  tokens: estimateParts(f.parts),
+  reviewed: true,
+});
+
 /**
  * What becomes of the inbox when a run ends: inputs bound to it go, notices are `taken` into the transcript of a run that
- * completed, and the rest is left for the next run.
+ * completed, and the rest is `left` for the next run, unless the inbox is to be cleared. Names of what was `withdrawn`
+ * and of what is `undelivered` either way.
  */
 export function leftOver(
   inbox: Inbox,
   runId: string,
   completed: boolean,
-): { theirs: Inbox; taken: Inbox; left: Inbox } {
+  clear: boolean,
+): { taken: Inbox; left: Inbox; withdrawn: string[]; undelivered: string[] } {
   const theirs = inbox.filter((i) => i.forRun === runId);
   const others = inbox.filter((i) => i.forRun !== runId);
   const taken = completed ? others.filter((i) => i.kind === "info") : [];
-  return { theirs, taken, left: others.filter((i) => !taken.includes(i)) };
+  const rest = others.filter((i) => !taken.includes(i));
+  return {
+    taken,
+    left: clear ? [] : rest,
+    withdrawn: idsOf(clear ? [...theirs, ...rest] : theirs),
+    undelivered: idsOf(rest.filter((i) => i.kind !== "info")),
+  };
 }

@@ -119,5 +119,9 @@ export const textOf = (parts: readonly Part[]): string => {
   return text;
 };
 
+const json = lazily(() => z.json());
+/** Whether a value is JSON through and through: what a record can hold. */
+export const isJson = (value: unknown): value is Json => json.safeParse(value).success;
+
 /** One text part. */
 export const text = (value: string): TextPart => ({ type: "text", text: value });

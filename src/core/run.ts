@@ -58,6 +58,14 @@ export const failed = (code: RunErrorCode, message: string): Ending => ({
   error: { code, message, retryable: retryable(code) },
 });
 
+/** The ending of a run whose context cannot be made to fit. */
+export const exhausted = (tokens: number, window: number): Ending =>
+  failed(
+    "context_exhausted",
+    `The context (about ${Math.round(tokens)} tokens) does not fit and cannot be made smaller (window ${window}). ` +
+      "Start a new session or use a model that reads more.",
+  );
+
 export const startedEvent = (run: Run, continued?: boolean): OutputOf<"run.started"> => ({
   type: "run.started",
   runId: run.id,

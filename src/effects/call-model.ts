@@ -1,8 +1,8 @@
 /** Asks the model once. Timeouts are ours; the stream goes to readers, the outcome to the machine. */
-import type { Failure } from "../core/failure.ts";
+import { failure as failureSchema, type Failure } from "../core/failure.ts";
 import type { InputOf } from "../core/event.ts";
 import type { ModelChunk, ModelPort, ModelRequest } from "../ports.ts";
-import type { Usage } from "../core/usage.ts";
+import { usage as usageSchema, type Usage } from "../core/usage.ts";
 import { Answer } from "./answer.ts";
 import { effect, messageOf, type Job } from "./effect.ts";
 
@@ -58,12 +58,13 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
           answer.take(chunk);
           break;
         case "usage":
-          usage = chunk.usage;
+          usage = readUsage(chunk.usage, job);
           break;
         case "finish":
+          if (!finishReasons.has(chunk.reason)) return settle(failedWith(noReason(chunk.reason), answer, usage));
           return settle(completed(answer, chunk, usage, model.id));
         case "failed":
-          return settle(failedWith(chunk.failure, answer, usage));
+          return settle(failedWith(readFailure(chunk.failure), answer, usage));
         default:
           chunk satisfies never;
       }
@@ -74,6 +75,23 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
     settle(failedWith({ class: "fatal", message: messageOf(error) }, answer, usage));
   }
 }
+
+const finishReasons = new Set<unknown>(["stop", "length", "tool-calls"]);
+const noReason = (reason: unknown): Failure => ({
+  class: "malformed",
+  message: `The model port finished with an unknown reason: ${messageOf(reason)}`,
+});
+
+/** A port is foreign code: what it says is parsed before it enters a record. Usage that is none is left out. */
+function readUsage(said: unknown, job: Job): Usage | undefined {
+  const read = usageSchema.safeParse(said);
+  if (!read.success) job.host.logger.warn("The model port reported a usage that is none; it is left out.");
+  return read.data;
+}
+const readFailure = (said: unknown): Failure => {
+  const read = failureSchema.safeParse(said);
+  return read.success ? read.data : { class: "fatal", message: "The model port failed without saying how." };
+};
 
 function completed(
   answer: Answer,

@@ -126,5 +126,14 @@ class RunningJob implements Job {
 }
 
 /** A readable sentence of anything thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message || error.name : String(error);
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message || error.name) : String(error);
+  } catch {
+    return "Something was thrown that cannot be printed.";
+  }
+}
+
+/** Whether a value is still to come: promises of every kind, not only our own. */
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";

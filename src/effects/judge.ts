@@ -1,9 +1,10 @@
 /** From what the model wrote to a verdict: the tool's own wish, and the opinion of every middleware. */
 import type { ReviewedCall, Verdict } from "../core/call.ts";
-import type { Json, ToolCallPart } from "../core/message.ts";
-import type { Middleware, Opinion } from "../middleware/middleware.ts";
+import { isJson, type Json, type ToolCallPart } from "../core/message.ts";
+import type { Middleware } from "../middleware/middleware.ts";
 import { messageOf } from "./effect.ts";
 import { hashOf } from "./hash.ts";
+import { readOpinion } from "./hook-answers.ts";
 import type { Host } from "./host.ts";
 import { resolveCall, type Effective } from "./resolve-call.ts";
 
@@ -39,9 +40,9 @@ export async function judgeEdited(
   args: Json,
   via?: string,
 ): Promise<ReviewedCall> {
-  const found = await resolveAgain(host, name, args, via);
+  const found = isJson(args) ? await resolveAgain(host, name, args, via) : "The edited arguments are not JSON.";
   if (typeof found !== "string") return reviewCall(host, callId, found, () => new AbortController().signal, true);
-  return { ...invalid({ type: "tool-call", callId, name, args }, found), verdict: "deny", by: "policy" };
+  return { ...invalid({ type: "tool-call", callId, name, args: null }, found), verdict: "deny", by: "policy" };
 }
 
 /** Resolves other arguments of a call that is unwrapped already. */
@@ -90,9 +91,9 @@ async function hear(
   const tally: Tally = { lifted: false };
   const { name, value: args, via, tool } = call;
   for (const m of reviewers) {
-    let opinion: Exclude<Opinion, string | void> | undefined;
+    let opinion: ReturnType<typeof readOpinion>;
     try {
-      opinion = fullOpinion(
+      opinion = readOpinion(
         await m.reviewCall!({ callId, name, args, via, readOnly: tool.readOnly }, host.hookContext(signal())),
       );
     } catch (error) {
@@ -101,7 +102,7 @@ async function hear(
       opinion = { verdict: "deny", reason: `The review of ${m.name} failed.` };
     }
     if (!opinion) continue;
-    if (opinion.args !== undefined) tally.rewrite = opinion.args;
+    if (opinion.args !== undefined) tally.rewrite = opinion.args as Json;
     tally.lifted ||= opinion.lift === true;
     const { verdict } = opinion;
     if (!verdict || (tally.verdict && strictness[verdict] <= strictness[tally.verdict])) continue;
@@ -109,15 +110,6 @@ async function hear(
     tally.reason = opinion.reason;
   }
   return tally;
-}
-
-/** @throws Error for what is no opinion: the caller then denies */
-function fullOpinion(opinion: Opinion) {
-  if (opinion === undefined || opinion === null || opinion === "abstain") return undefined;
-  const full = typeof opinion === "string" ? { verdict: opinion } : opinion;
-  if (typeof full !== "object" || (full.verdict !== undefined && !(full.verdict in strictness)))
-    throw new Error(`${JSON.stringify(opinion)} is not an opinion: answer allow, ask, deny or abstain`);
-  return full;
 }
 
 /** The tool's own wish; a wish that throws is a yes. */

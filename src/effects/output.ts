@@ -34,3 +34,10 @@ export async function cutOutput(host: Host, callId: string, output: ContentPart[
 /** The place nearest before `at` that does not split a character in two. */
 const boundary = (value: string, at: number): number =>
   at > 0 && at < value.length && (value.charCodeAt(at) & 0xfc00) === 0xdc00 ? at - 1 : at;
+
+/** The output without its rest, for when there is no time to write a file. */
+export function cutShort(host: Host, output: ContentPart[]): ContentPart[] {
+  if (isShort(host, output)) return output;
+  const whole = output.flatMap((p) => (p.type === "text" ? [p.text] : [])).join("\n");
+  return [text(`${whole.slice(0, boundary(whole, host.limits.maxOutputChars))}\n[… the rest was not kept …]`)];
+}

@@ -4,7 +4,8 @@ import { estimateText } from "../core/budget.ts";
 import { text, textOf } from "../core/message.ts";
 import { AgentError } from "../core/errors.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { effect, messageOf } from "./effect.ts";
+import { effect, isThenable, messageOf } from "./effect.ts";
+import { readContribution, readFeedback, readInputOpinion } from "./hook-answers.ts";
 import type { Host } from "./host.ts";
 
 /** Pins the catalogue and collects what the chain contributes. A contribution that fails is left out. */
@@ -16,7 +17,7 @@ export const prepareRequest = effect<{ id: string }>(
       if (!m.contribute) continue;
       try {
         const words = m.contribute(host.hookContext(job.signal));
-        const contribution = words instanceof Promise ? await words : words;
+        const contribution = readContribution(isThenable(words) ? await words : words);
         if (contribution) said.push(contribution);
       } catch (error) {
         host.journal.note({
@@ -66,7 +67,7 @@ export const reviewInputs = effect<{ id: string; ids: readonly string[] }>(
       for (const m of job.host.chain) {
         if (!m.onInput || refused !== undefined) continue;
         try {
-          const said = await m.onInput({ id, parts }, job.host.hookContext(job.signal));
+          const said = readInputOpinion(await m.onInput({ id, parts }, job.host.hookContext(job.signal)));
           if (said && "refuse" in said) refused = said.refuse;
           else if (said) {
             parts = said.parts ?? parts;
@@ -100,7 +101,7 @@ export const reviewStop = effect<{ id: string }>(
     for (const m of host.chain) {
       if (!m.onStop) continue;
       try {
-        const said = await m.onStop({ text: answer }, host.hookContext(job.signal));
+        const said = readFeedback(await m.onStop({ text: answer }, host.hookContext(job.signal)));
         if (said) feedback.push({ id: host.ids.next("feedback"), parts: [text(said.feedback)] });
       } catch (error) {
         host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "onStop", message: messageOf(error) });

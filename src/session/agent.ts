@@ -13,6 +13,7 @@ import { chainOf, type Chain } from "../middleware/middleware.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, SessionInfo, Store } from "../ports.ts";
 import { gatherTools } from "../effects/catalogue.ts";
 import { Engine } from "./engine.ts";
+import { checkRecord } from "./check-record.ts";
 import { asAgentError } from "./store-errors.ts";
 import { SessionFold } from "./fold.ts";
 import type { UsageReport } from "./ledger.ts";
@@ -98,7 +99,7 @@ function partsOf(options: AgentOptions): Parts {
     jitter: Math.random,
     fold: async (id) => {
       const fold = new SessionFold();
-      for await (const chunk of store.read(id)) for (const record of chunk) fold.append(record);
+      for await (const chunk of store.read(id)) for (const record of chunk) fold.append(checkRecord(record));
       if (fold.head === 0) throw new AgentError("not_found", `Session ${id} has an empty journal.`);
       return fold;
     },
@@ -200,7 +201,7 @@ export class Agent {
       const records: JournalRecord[] = [];
       for await (const chunk of this.#parts.store.read(id))
         for (const record of chunk) {
-          records.push(record);
+          records.push(checkRecord(record));
           fold.append(record);
         }
       const pending = records.length ? asked(fold.context.draft?.calls ?? []).map(requestOf) : [];

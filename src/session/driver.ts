@@ -187,15 +187,26 @@ export class Driver {
     if (result.status === "completed" && engine.state.inbox.some((i) => i.kind === "defer")) this.#wake();
   }
 
+  /** Each observer is told; none can hold up the end for longer than the grace. */
   async #tellChain(event: OutputOf<"run.ended">): Promise<void> {
-    const { chain, journal, ledger } = this.#engine;
+    const { chain, journal, ledger, clock, limits } = this.#engine;
+    const usage = ledger.run?.usage.total ?? {};
     for (const m of chain) {
       if (!m.onRunEnd) continue;
+      let stop = () => {};
+      const late = new Promise<never>((_, reject) => {
+        const fail = () => reject(new Error(`it took longer than graceMs (${limits.graceMs} ms)`));
+        stop = clock.setTimer(limits.graceMs, fail);
+      });
       try {
-        const usage = ledger.run?.usage.total ?? {};
-        await m.onRunEnd({ ...event, usage }, this.#engine.hookContext(new AbortController().signal));
+        await Promise.race([
+          m.onRunEnd({ ...event, usage }, this.#engine.hookContext(new AbortController().signal)),
+          late,
+        ]);
       } catch (error) {
         journal.note({ type: "middleware.failed", middleware: m.name, hook: "onRunEnd", message: messageOf(error) });
+      } finally {
+        stop();
       }
     }
     await journal.flush();

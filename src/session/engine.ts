@@ -235,6 +235,9 @@ export class Engine implements Host {
 
   /** Gives up one hold; the last one gives the lease back, with the status the session has then. */
   async drop(): Promise<void> {
+    // What came since the last flush goes with the lease that it was written under.
+    if (this.#holders === 1 && this.journal.lease && this.journal.backlog && !this.journal.broken)
+      await this.journal.flush();
     this.#holders--;
     const { lease } = this.journal;
     if (this.#holders > 0 || !lease) return;

@@ -4,7 +4,7 @@ import { asked, requestOf } from "../core/batch.ts";
 import type { ApprovalRequest, Decision } from "../core/call.ts";
 import { AgentError } from "../core/errors.ts";
 import { inputEvents, type InputEvent, type SessionEvent } from "../core/event.ts";
-import type { Json, Message } from "../core/message.ts";
+import { isJson, type Json, type Message } from "../core/message.ts";
 import { messageOf } from "../effects/effect.ts";
 import { checkDecisions, feedDecisions, leaveDecisions, type DecideResult } from "./approvals.ts";
 import { Driver } from "./driver.ts";
@@ -173,8 +173,11 @@ export class Session {
   readonly memory = {
     get: (key: string): Json | undefined => this.#engine.ledger.memory[key],
     entries: (): [string, Json][] => Object.entries(this.#engine.ledger.memory),
-    set: (key: string, value: Json): Promise<void> =>
-      this.#engine.whileHeld(() => this.#engine.send({ type: "memory.updated", key, value })),
+    set: async (key: string, value: Json): Promise<void> => {
+      if (typeof key !== "string" || !isJson(value))
+        throw new AgentError("invalid_options", `memory.set(${JSON.stringify(String(key))}): the value is not JSON`);
+      await this.#engine.whileHeld(() => this.#engine.send({ type: "memory.updated", key, value }));
+    },
   };
 
   get state(): SessionState {

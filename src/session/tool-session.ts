@@ -1,8 +1,10 @@
 /** What tools and hosts may do to a session beside running it: leave notices, and hand back work that goes on. */
+import { AgentError } from "../core/errors.ts";
 import type { InputOf } from "../core/event.ts";
 import { text } from "../core/message.ts";
 import { messageOf } from "../effects/effect.ts";
 import type { ToolContext } from "../ports.ts";
+import { toContent } from "../tool.ts";
 import type { Engine } from "./engine.ts";
 
 /** Feeds the machine at once while a run holds the lease, else as a small write of its own. */
@@ -16,6 +18,8 @@ function feed(engine: Engine, what: string, write: () => void): void {
 /** Queues a notice: `defer` wakes the session, `info` waits for the next turn. */
 export function notify(engine: Engine, input: { kind: "defer" | "info"; text: string }): void {
   const { kind } = input;
+  if ((kind !== "defer" && kind !== "info") || typeof input.text !== "string")
+    throw new AgentError("invalid_options", 'notify: expected { kind: "defer" | "info", text }');
   const event: InputOf<"input.received"> = {
     type: "input.received",
     id: engine.ids.next("in"),
@@ -43,7 +47,7 @@ export const toolSession = (engine: Engine): ToolContext["session"] => ({
         if (!open) return;
         open = false;
         feed(engine, `The report of ${taskId}`, () => {
-          engine.send({ type: "input.received", id: taskId, kind: "defer", parts: [text(words)] });
+          engine.send({ type: "input.received", id: taskId, kind: "defer", parts: toContent(words) });
           engine.send({ type: "task.settled", taskId });
         });
       },

@@ -98,6 +98,19 @@ describe("approval", () => {
     await second.unwrap();
   });
 
+  test("D3 what an approver answers after the user has typed changes nothing", async ({ world }) => {
+    const answer = gate<"allow">();
+    const { session } = await world.open([write("a"), "done"]);
+    const run = session.run("go", { approve: () => answer.promise });
+    await world.until(() => session.state === "awaiting_approval");
+    session.steer("no, wait");
+    await run.unwrap();
+    answer.open("allow");
+    await settled();
+    expect(world.ran).toEqual([]);
+    expect(told(session.messages())).toEqual([expect.stringMatching(/^denied/)]);
+  });
+
   test("D4 two pending calls of one tool: decisions go by call id, in any order", async ({ world }) => {
     const { session, events } = await world.open([write("a", "b", "c"), "done"]);
     const run = session.run("go", { approvals: "wait" });

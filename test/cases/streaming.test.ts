@@ -47,6 +47,25 @@ describe("streaming and retry", () => {
     expect(text).toBe("Hello world");
   });
 
+  test("C1 the text stream goes on behind what it has shown, and begins a new line where an attempt says something else", async ({
+    world,
+  }) => {
+    const script = [cutAfter("Hel"), cutAfter("Hello ", "w"), { text: ["Hello", " world"] }];
+    const other = [cutAfter("Hello wor"), { text: ["Good", "bye"] }];
+    const { session } = await world.open([...script, ...other], { limits: { backoffMs: 0 } });
+    const shown: string[] = [];
+    for (const prompt of ["one", "two"]) {
+      let text = "";
+      const reading = (async () => {
+        for await (const piece of session.run(prompt).textStream) text += piece;
+      })();
+      for (let i = 0; i < 4; i++) await world.clock.advance(1);
+      await reading;
+      shown.push(text);
+    }
+    expect(shown).toEqual(["Hello world", "Hello wor\nGoodbye"]);
+  });
+
   test("C1 joined deltas are the part, and partials and message share their ids", async ({ world }) => {
     const script = [{ thinking: "hm", text: ["a", "b"], calls: [call("look", "x"), call("look", "y")] }, "done"];
     const { session, events } = await world.open(script);

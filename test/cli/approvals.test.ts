@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ApprovalRequest } from "../../src/core/call.ts";
 import { askOnTerminal, readAnswer } from "../../src/cli/approval-prompt.ts";
 import { chatServer, isPaired, write } from "./chat-server.ts";
-import { Folder, MAIN, ofType, recordsOf, until } from "./command.ts";
+import { Folder, MAIN, ofType, onlyLine, recordsOf, until } from "./command.ts";
 
 const request = (callId: string, args: object = {}): ApprovalRequest => ({
   callId,
@@ -174,7 +174,7 @@ describe("rcra decide", () => {
     await run.says(/rcra decide/);
     const other = await folder.rcra(["run", "me too", "--resume", folder.id(), ...server.args]);
     expect(other.code).toBe(1);
-    expect(other.stderr).toMatch(/is in use elsewhere/);
+    expect(onlyLine(other)).toMatch(/is in use elsewhere/);
     const [, line] = /rcra (decide .*)/.exec(run.stderr)!;
     const decided = await folder.sh(`$RCRA ${line}`);
     expect(decided.code).toBe(0);

@@ -60,7 +60,7 @@ describe("a key that no header can carry is a mistake to mend, and is not shown"
       env: { OPENAI_API_KEY: key },
     });
     expect(ended.code).toBe(2);
-    expect(onlyLine(ended)).toMatch(/OPENAI_API_KEY .*character/);
+    expect(onlyLine(ended)).toMatch(/OPENAI_API_KEY holds .*another character.*Set it again/);
     expect(ended.stderr + ended.stdout).not.toMatch(/canary|77aa|88bb/);
     expect(folder.journals()).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe("a key that no header can carry is a mistake to mend, and is not shown"
 });
 
 describe("a session that another process runs is busy", () => {
-  test("neither a prompt, nor going on, nor deleting anything: one line, exit 1, and the first run completes", async () => {
+  test("a prompt and going on are refused in one line, show tells what it does, and its run completes", async () => {
     const folder = new Folder({ hold: "" });
     const wait = "echo here >> started.txt; for i in $(seq 300); do [ -e hold ] || exit 0; sleep 0.05; done";
     const server = await chatServer([{ calls: [command(wait)] }, { text: "Done." }]);
@@ -90,7 +90,9 @@ describe("a session that another process runs is busy", () => {
       expect(onlyLine(ended)).toMatch(/is in use elsewhere.*\d+/);
     }
     expect(resumed.stdout).toBe("");
-    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining("run_command") as string });
+    expect([shown.code, shown.stderr]).toEqual([0, ""]);
+    expect(shown.stdout).toMatch(/→ run_command \{.*\n… run_command was started.*[^]*· a process is running it/);
+    expect(shown.stdout).not.toContain("--resume");
     expect(folder.records()).toHaveLength(before);
     folder.remove("hold");
     expect((await run.ended).code).toBe(0);
@@ -120,7 +122,7 @@ describe("a suspended session", () => {
     const folder = new Folder();
     const server = await chatServer([{ calls: [write("a.txt", "x")] }, { text: "Done." }]);
     await folder.rcra(["run", "write", "--approvals", "suspend", ...server.args]);
-    const [{ callId }] = ofType(folder.records(), "approval.requested")[0]!.requests as [{ callId: string }];
+    const { callId } = ofType(folder.records(), "approval.requested")[0]!.requests[0]!;
     const edit = ["decide", folder.id(), callId, "--allow", "--args", '{"path":7}'];
     const ended = await folder.rcra([...edit, ...server.args]);
     isClear({ ...ended, stderr: `${ended.stderr}rcra: .` });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { chatServer, write } from "./chat-server.ts";
 import { Folder, ofType, onlyLine, recordsOf } from "./command.ts";
 
@@ -152,5 +153,26 @@ describe("rcra run", () => {
     const server = await chatServer([{ calls: [write("a.txt", "x")] }, { text: "Not allowed." }]);
     const { code, stderr } = await folder.rcra(["run", "write", "--deny", ...server.args]);
     expect([code, stderr, folder.read("a.txt")]).toEqual([0, "", undefined]);
+  });
+});
+
+describe("exit codes", () => {
+  test("say how the run ended, and stay as they are", () => {
+    const statuses = ["completed", "failed", "max_turns", "budget", "truncated", "blocked", "suspended", "cancelled"];
+    const codes = statuses.map((status) => exitCodeOf({ status: status as "completed" }));
+    expect(codes).toEqual([0, 1, 3, 3, 3, 4, 5, 130]);
+  });
+
+  test("are in the help of every command that runs", async () => {
+    const { code, stdout } = await new Folder().rcra(["run", "--help"]);
+    expect(code).toBe(0);
+    for (const line of [
+      /0 +completed/,
+      /2 +usage/,
+      /3 +max_turns, budget or truncated/,
+      /5 +suspended/,
+      /130 +cancelled/,
+    ])
+      expect(stdout).toMatch(line);
   });
 });

@@ -258,10 +258,11 @@ describe("every hook", () => {
       name: "lint",
       afterCall: (c, { status, output }) => {
         seen.push([c.name, c.args, status, output]);
-        return { note: "\n2 warnings", status: "failed" } as never;
+        return { note: "\n2 warnings" };
       },
     });
-    const { session } = await world.open([look("a"), "done"], { middleware: [lint] });
+    const liar = defineMiddleware({ name: "liar", afterCall: () => ({ status: "failed" }) as never });
+    const { session } = await world.open([look("a"), "done"], { middleware: [lint, liar] });
     await session.run("go").unwrap();
     expect(seen).toEqual([["look", { path: "a" }, "ok", [text("seen a")]]]);
     expect(told(session.messages())).toEqual(["ok seen a\n2 warnings"]);

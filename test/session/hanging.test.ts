@@ -182,23 +182,43 @@ describe("at any moment", () => {
     }
   });
 
-  test("decisions from another process at any moment of a waiting run", async ({ world }) => {
-    const { again } = world.folder();
-    const other = again();
-    for (let n = 0; n < 12; n++) {
-      const id = `d${n}`;
-      const tools = { ...world.tools, write: { ...world.tools.write, execute: () => ticks(n).then(() => "written") } };
-      const { session } = await world.open([write("a", "b"), "done"], { session: { id }, tools });
-      const run = session.run("go", { approvals: "wait" });
-      await world.until(() => session.pending().length === 2);
-      const far = await world.reopen([], { store: other, tools }, id);
-      for (const { callId } of far.session.pending()) {
-        await far.session.decide([{ callId, decision: "allow" }]);
-        await ticks(n);
-      }
-      for (let i = 0; i < 4; i++) await world.clock.advance(500);
-      expect(await standing(run.result.then(statusOf)), `after ${n}`).toBe("completed");
-      expect(told(session.messages())).toEqual(["ok written", "ok written"]);
+  test("a close in any microtask of a run ends both, once", async ({ world }) => {
+    for (let n = 0; n < 50; n++) {
+      const { session, events } = await world.open([look("a"), "done"], { session: { id: `x${n}` } });
+      const run = session.run("go");
+      await ticks(n);
+      await session.close();
+      expect(["cancelled", "completed"], `after ${n}`).toContain((await run.result).status);
+      await settled();
+      expect(events.at(-1)?.type, `after ${n}`).toBe("session.closed");
+      only(events, "run.ended");
     }
   });
+
+  test.for(["quick", "slow"])(
+    "decisions from another process at any moment of a waiting run: a %s store",
+    async (kind, { world }) => {
+      const { again } = world.folder();
+      const other = again();
+      world.faulty().lags = kind === "slow";
+      for (let n = 0; n < 12; n++) {
+        const id = `d${n}`;
+        const tools = {
+          ...world.tools,
+          write: { ...world.tools.write, execute: () => ticks(n).then(() => "written") },
+        };
+        const { session } = await world.open([write("a", "b"), "done"], { session: { id }, tools });
+        const run = session.run("go", { approvals: "wait" });
+        await world.until(() => session.pending().length === 2);
+        const far = await world.reopen([], { store: other, tools }, id);
+        for (const { callId } of far.session.pending()) {
+          await far.session.decide([{ callId, decision: "allow" }]);
+          await ticks(n);
+        }
+        for (let i = 0; i < 4; i++) await world.clock.advance(500);
+        expect(await standing(run.result.then(statusOf)), `after ${n}`).toBe("completed");
+        expect(told(session.messages())).toEqual(["ok written", "ok written"]);
+      }
+    },
+  );
 });

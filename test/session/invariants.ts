@@ -1,7 +1,14 @@
 /** What holds of every session, whatever happened to it. Each check throws with a sentence. */
 import { expect } from "vitest";
 import { callsOf, type Message } from "../../src/core/message.ts";
-import type { JournalRecord, OutputEvent, SessionEvent } from "../../src/core/event.ts";
+import {
+  inputEvents,
+  noteEvents,
+  outputEvents,
+  type JournalRecord,
+  type OutputEvent,
+  type SessionEvent,
+} from "../../src/core/event.ts";
 import { pairingFault } from "../../src/core/pairing.ts";
 import { Transcript } from "../../src/core/transcript.ts";
 import { SessionFold } from "../../src/session/fold.ts";
@@ -11,6 +18,7 @@ import type { ModelRequest } from "../../src/ports.ts";
 /** A journal by itself: dense, one ending per run, one result per call, a valid history at every record. */
 export function checkJournal(records: readonly JournalRecord[]): void {
   expect(records.map((r) => r.seq)).toEqual(records.map((_, i) => i + 1));
+  for (const record of records) checkRecord(record);
   checkRuns(records);
   checkExchanges(records);
   checkPrefixes(records);
@@ -35,6 +43,22 @@ export function whereInputsAre(records: readonly JournalRecord[]): string[] {
     else if (r.type === "run.ended") leave(r.withdrawn ?? [], "withdrawn");
     else if (r.type === "input.withdrawn") for (const id of r.ids) waiting.delete(id);
   return [...waiting];
+}
+
+/** A record says what the vocabulary says it may, no more and no less, and survives being written as JSON. */
+function checkRecord(record: JournalRecord): void {
+  const { v, seq, at, dir, runId: _run, turn: _turn, attempt: _attempt, type, ...fields } = record as any;
+  const where = `${type} at ${seq}`;
+  const schema = ({ in: inputEvents, out: outputEvents, note: noteEvents } as any)[dir][type];
+  expect(schema, `${where} is a known ${dir} record`).toBeDefined();
+  const parsed = schema.safeParse(record);
+  expect(parsed.error?.issues ?? [], where).toEqual([]);
+  expect(
+    Object.keys(fields).filter((key) => !(key in parsed.data)),
+    where,
+  ).toEqual([]);
+  expect(JSON.parse(JSON.stringify(fields)), where).toEqual(fields);
+  expect([v, typeof at], where).toEqual([1, "number"]);
 }
 
 function checkRuns(records: readonly JournalRecord[]): void {
@@ -100,7 +124,7 @@ export function checkFold(records: readonly JournalRecord[], session: Session): 
   const fold = new SessionFold();
   const announced: OutputEvent[] = [];
   fold.onAnnounce = (event) => announced.push(event);
-  for (const record of records) fold.append(record);
+  for (const record of JSON.parse(JSON.stringify(records)) as JournalRecord[]) fold.append(record);
   expect(fold.transcript.messages()).toEqual(session.messages());
   expect(fold.transcript.view).toEqual(session.view());
   expect(fold.ledger.usage).toEqual(session.usage());

@@ -153,7 +153,39 @@ describe("close", () => {
   });
 });
 
+describe("agent.close()", () => {
+  test("does not wait longer than graceMs for a store that never answers", async ({ world }) => {
+    const store = world.faulty();
+    const { agent, session } = await world.open([{ hangs: true }], { store });
+    session.run("go");
+    await world.until(() => session.stateValue === "reason.requesting");
+    await store.kill();
+    const closing = agent.close({ graceMs: 1_000 });
+    await world.clock.advance(999);
+    expect(await standing(closing)).toBe("pending");
+    await world.clock.advance(1);
+    expect(await standing(closing)).toBeUndefined();
+  });
+});
+
 describe("an agent's sessions", () => {
+  test("are listed with where they stand", async ({ world }) => {
+    const { session, agent } = await world.open([write("a"), "done", { hangs: true }]);
+    const status = async () => (await agent.listSessions()).map((s) => [s.id, s.status, s.lastRun]);
+    expect(await status()).toEqual([["s1", "idle", undefined]]);
+    await session.run("go", { approvals: "suspend" }).result;
+    expect(await status()).toEqual([["s1", "suspended", undefined]]);
+    await session.decide([{ callId: session.pending()[0]!.callId, decision: "deny" }]);
+    await session.continue().unwrap();
+    expect(await status()).toEqual([["s1", "idle", "completed"]]);
+    const run = session.run("again");
+    await world.until(() => session.stateValue === "reason.requesting");
+    expect(await status()).toEqual([["s1", "running", "completed"]]);
+    run.cancel();
+    await run.result;
+    expect(await status()).toEqual([["s1", "idle", "cancelled"]]);
+  });
+
   test("history that begins a session must be whole, and is there from the first request on", async ({ world }) => {
     const toolCall = { type: "tool-call" as const, callId: "c1", name: "look", args: { path: "a" } };
     const asked = { id: "h1", role: "user" as const, kind: "prompt" as const, parts: [text("before")] };

@@ -1,10 +1,10 @@
 /** What happens in `act`: calls are judged, decided, run and committed together. */
 import * as batch from "../../../src/core/batch.ts";
-import { estimateParts, estimateText } from "../../../src/core/budget.ts";
+import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf } from "../../../src/core/event.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import type { Change, Update } from "../change.ts";
-import type { Draft } from "../../../src/core/draft.ts";
+import { resultsOf, type Draft } from "../../../src/core/draft.ts";
 import type { SessionContext } from "../context.ts";
 import { cancelRun, closeSession, failStore } from "./receive.ts";
 
@@ -64,8 +64,7 @@ function startIn(c: SessionContext, draft: Draft): Change {
 /** One tool has its result; the next in line may start. */
 export const settleTool: Update<InputOf<"tool.settled">> = (c, e) => {
   const done = c.draft!.calls.find((call) => call.callId === e.callId)!;
-  const result = { status: e.status, seq: e.seq, ...(e.by === undefined ? {} : { by: e.by }) };
-  const draft = withCalls(c.draft!, (call) => (call === done ? batch.settle(call, result) : call));
+  const draft = withCalls(c.draft!, (call) => (call === done ? batch.settle(call, batch.outcomeOf(e)) : call));
   const change = startIn(c, draft);
   return { ...change, set: { ...change.set, pressure: grown(c.pressure, estimateParts(e.output)) }, stop: [done] };
 };
@@ -85,18 +84,17 @@ export const holdTools = interrupt(failStore);
 /** The one record that makes the answer and every result visible, in call order. */
 export const commitExchange: Update = (c, e) => {
   const draft = c.draft!;
-  const { calls, cut } = draft;
-  const results = calls.map((call) => batch.resultOf(call, cut ? draft.answer : e.seq, cut));
-  const cutText = cut && calls.length === 0;
   const run = c.run!;
-  const texts = results.reduce((sum, r) => sum + (r.text === undefined ? 0 : estimateText(r.text)), 0);
+  const { results, tokens } = resultsOf(draft, e.seq);
+  const continues = draft.cut && results.length === 0;
+  const counts = { continuations: continues ? run.continuations + 1 : 0, feedback: results.length ? 0 : run.feedback };
   return {
     set: {
       draft: null,
-      owed: calls.length > 0,
-      continues: cutText,
-      run: { ...run, continuations: cutText ? run.continuations + 1 : 0, feedback: calls.length ? 0 : run.feedback },
-      pressure: grown(c.pressure, texts),
+      owed: results.length > 0,
+      continues,
+      run: { ...run, ...counts },
+      pressure: grown(c.pressure, tokens),
     },
     announce: [{ type: "exchange.committed", turn: draft.turn, message: draft.answer, results }],
   };
@@ -109,6 +107,8 @@ export const recover: Update<InputOf<"session.resumed">> = (c, e) => ({
     config: e.config,
     closing: false,
     ending: null,
+    // Background work of a process that is gone reports to nobody.
+    tasks: [],
     run: c.run && { ...c.run, parked: true },
     draft: c.draft && withCalls({ ...c.draft, answered: false }, (call) => batch.recover(call, e.seq)),
     compaction: { ...c.compaction, asked: null, mode: e.config.compaction.mode },

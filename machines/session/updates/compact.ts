@@ -2,7 +2,7 @@
 import type { InputOf, OutputOf } from "../../../src/core/event.ts";
 import { causeOf, done, type Compaction } from "../../../src/core/lap.ts";
 import { shrunk, tokensOf } from "../../../src/core/pressure.ts";
-import { failed } from "../../../src/core/run.ts";
+import { exhausted } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
@@ -52,11 +52,5 @@ export const failElision: Update = (c) => ({
 export const failCut: Update = (c) => ({ set: lap(c, { cut: true, failures: c.compaction.failures + 1 }) });
 
 export const exhaustContext: Update = (c) => ({
-  set: {
-    ending: failed(
-      "context_exhausted",
-      `The context (about ${Math.round(tokensOf(c.pressure))} tokens) does not fit and cannot be made smaller ` +
-        `(window ${c.config.compaction.window}). Start a new session or use a model that reads more.`,
-    ),
-  },
+  set: { ending: exhausted(tokensOf(c.pressure), c.config.compaction.window) },
 });

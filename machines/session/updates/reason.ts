@@ -1,15 +1,14 @@
 /** What happens in `reason`: a turn opens, attempts are made, an answer is accepted. */
 import { proposed } from "../../../src/core/batch.ts";
-import { newDraft } from "../../../src/core/draft.ts";
+import { discard, newDraft } from "../../../src/core/draft.ts";
 import { estimateParts } from "../../../src/core/budget.ts";
-import type { InputOf, OutputOf, Taken } from "../../../src/core/event.ts";
+import type { InputOf, OutputOf } from "../../../src/core/event.ts";
 import { backoffMs } from "../../../src/core/failure.ts";
 import { idsOf, mayTake, reviewsOf, tokensIn } from "../../../src/core/inbox.ts";
-import { callsOf, textOf } from "../../../src/core/message.ts";
+import { callsOf } from "../../../src/core/message.ts";
 import { counted, grown } from "../../../src/core/pressure.ts";
 import { failed } from "../../../src/core/run.ts";
-import type { Announcement, Update } from "../change.ts";
-import type { SessionContext } from "../context.ts";
+import type { Update } from "../change.ts";
 
 /** Opens a turn, unless one is tried again. A new turn takes what waits in the inbox. */
 export const openTurn: Update = (c) => {
@@ -44,12 +43,7 @@ export const startAttempt: Update = (c, e) => {
   const before = opened.set?.draft ?? c.draft!;
   const { turn, failed: retried } = before;
   const attempt = before.attempt + 1;
-  const started: OutputOf<"attempt.started"> = {
-    type: "attempt.started",
-    turn,
-    attempt,
-    ...(retried ? { retried } : {}),
-  };
+  const started = { type: "attempt.started" as const, turn, attempt, ...(retried ? { retried } : {}) };
   return {
     set: { ...opened.set, draft: { ...before, attempt, failed: 0 } },
     announce: [...(opened.announce ?? []), started],
@@ -72,24 +66,15 @@ export const acceptAnswer: Update<InputOf<"model.completed">> = (c, e) => {
   };
 };
 
-/** A failed attempt is kept when it had shown something; what was shown is announced as discarded. */
-const keepFailed = (c: SessionContext, e: Taken<InputOf<"model.failed">>) => {
-  const draft = c.draft!;
-  if (textOf(e.parts) === "") return { draft, announce: [] };
-  const { turn, attempt } = draft;
-  const discarded: Announcement = { type: "attempt.discarded", turn, attempt, failed: e.seq };
-  return { draft: { ...draft, failed: e.seq }, announce: [discarded] };
-};
-
 export const backOff: Update<InputOf<"model.failed">> = (c, e) => {
-  const { draft, announce } = keepFailed(c, e);
+  const { draft, announce } = discard(c.draft!, e);
   const waitMs = backoffMs(e.failure, draft.attempt, c.config.limits);
   return { set: { draft: { ...draft, waitMs } }, announce };
 };
 
 /** Nothing more to try. A cancel that is under way stays the reason of the ending, and what was shown stays said. */
 export const failRequest: Update<InputOf<"model.failed">> = (c, e) => {
-  const { draft } = keepFailed(c, e);
+  const { draft } = discard(c.draft!, e);
   const { class: kind, message } = e.failure;
   return { set: { draft, ...(c.ending ? {} : { ending: failed(kind === "cancelled" ? "internal" : kind, message) }) } };
 };

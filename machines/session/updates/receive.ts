@@ -1,16 +1,6 @@
 /** What happens in `receive`: inputs come and go, runs begin and end. */
-import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, RunStatus } from "../../../src/core/event.ts";
-import {
-  admit,
-  idsOf,
-  leftOver,
-  refusal,
-  reviewsOf,
-  tokensIn,
-  waiting,
-  type WaitingInput,
-} from "../../../src/core/inbox.ts";
+import { admit, feedback, idsOf, leftOver, refusal, reviewsOf, tokensIn, waiting } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import { cancelled, endedEvent, failed, newRun, startedEvent, type Ending } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
@@ -88,13 +78,7 @@ export const admitInputs: Update<InputOf<"inputs.reviewed">> = (c, e) => {
 export const takeStopReview: Update<InputOf<"stop.reviewed">> = (c, e) => {
   const run = c.run!;
   if (!e.feedback.length) return { set: { run: { ...run, stopReviewed: true } } };
-  const added = e.feedback.map((f): WaitingInput => ({
-    id: f.id,
-    kind: "defer",
-    tokens: estimateParts(f.parts),
-    reviewed: true,
-  }));
-  return { set: { inbox: [...c.inbox, ...added], run: { ...run, feedback: run.feedback + 1 } } };
+  return { set: { inbox: [...c.inbox, ...e.feedback.map(feedback)], run: { ...run, feedback: run.feedback + 1 } } };
 };
 
 export const startWaiting: Update = (c) => ({
@@ -115,15 +99,9 @@ const end =
     const { ending } = c;
     const run = c.run!;
     const status = how(c);
-    const { theirs, taken, left } = leftOver(c.inbox, run.id, status === "completed");
-    const withdrawn = idsOf(ending?.clearInbox ? [...theirs, ...left] : theirs);
-    const undelivered = idsOf(left.filter((i) => i.kind !== "info"));
-    const ended = endedEvent(run, status, ending, {
-      undelivered,
-      withdrawn,
-      openTasks: c.tasks,
-      aborted: c.draft?.failed,
-    });
+    const { taken, left, ...leaving } = leftOver(c.inbox, run.id, status === "completed", ending?.clearInbox === true);
+    const facts = { ...leaving, openTasks: c.tasks, aborted: c.draft?.failed };
+    const ended = endedEvent(run, status, ending, facts);
     const next = ending?.next;
     return {
       set: {
@@ -131,7 +109,7 @@ const end =
         ending: next?.ending ?? null,
         draft: null,
         continues: false,
-        inbox: ending?.clearInbox ? [] : left,
+        inbox: left,
         pressure: grown(c.pressure, tokensIn(taken)),
       },
       announce: [
