@@ -1,6 +1,7 @@
 /** `rcra decide`: answers approvals of a session, and goes on with a suspended one here. */
 import type { Agent } from "../session/agent.ts";
 import type { Decision } from "../core/call.ts";
+import { AgentError } from "../core/errors.ts";
 import type { Json } from "../core/message.ts";
 import type { DecideResult, Session } from "../session/session.ts";
 import type { SessionInfo, Store } from "../ports.ts";
@@ -38,9 +39,12 @@ export async function decideCommand(
     const session = await bench.agent.resumeSession(known.id);
     await refuseUnknown(calls, session, bench.agent);
     const result = await session.decide(decisions);
-    if (result.accepted.length && session.pending().length === 0) {
+    // Also when somebody else decided the last one, and could not go on before this process looked.
+    if ((result.accepted.length || session.state === "suspended") && session.pending().length === 0) {
       const waits = further.approvals === "wait";
-      return await follow({ session, run: session.continue(), store, from: known.head + 1, waits, repeated }, flags);
+      const run = session.continue();
+      const followed = { session, run, store, from: known.head + 1, waits, repeated };
+      return await follow(followed, flags).catch(handedOver);
     }
     if (flags.json) await printNew(store, known);
     return report(result, session, repeated);
@@ -59,7 +63,21 @@ async function refuseUnknown(calls: readonly string[], session: Session, agent: 
   unknown = unknown.filter((call) => !reviewed.has(call));
   if (!unknown.length) return;
   const open = pending.map((p) => `${p.callId} (${p.name})`).join(", ");
-  throw new Problem(`${session.id} has no call ${unknown.join(", ")}. Waiting for a decision: ${open || "none"}.`);
+  throw new Problem(
+    `${session.id} has no call ${unknown.join(", ")}. Waiting for a decision: ${open || "none"}.`,
+    EXIT.failed,
+  );
+}
+
+/** The decisions are in the journal: whoever holds the session now goes on with them. */
+function handedOver(error: unknown): number {
+  if (error instanceof AgentError && error.code === "busy") return sayHandedOver();
+  throw error;
+}
+
+function sayHandedOver(): number {
+  say("handed over to the process that runs this session.");
+  return EXIT.completed;
 }
 
 /** Says what became of decisions after which the run does not go on here. */
@@ -69,8 +87,7 @@ function report({ accepted, alreadyDecided }: DecideResult, session: Session, re
   const advice = new GoingOn(session.id, repeated);
   // A process that holds the session has the decision now; here it still looks open.
   if (pending.some((p) => accepted.includes(p.callId))) {
-    say("handed over to the process that runs this session.");
-    return EXIT.completed;
+    return sayHandedOver();
   }
   if (pending.length) {
     say(`${pending.length} call(s) still wait for a decision:`);

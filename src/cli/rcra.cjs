@@ -14,7 +14,7 @@ if (have[0] < need[0] || (have[0] === need[0] && have[1] < need[1])) {
       need.join(".") +
       " or newer is needed, this is Node " +
       process.versions.node +
-      ": install one from nodejs.org, or run `npx -p node@24 -p rcra rcra …`.\n",
+      ": install one from nodejs.org. (In a clone of rcra, `npx rcra` brings its own.)\n",
   );
   process.exit(2);
 }

@@ -121,7 +121,14 @@ export const textOf = (parts: readonly Part[]): string => {
 
 const json = lazily(() => z.json());
 /** Whether a value is JSON through and through: what a record can hold. */
-export const isJson = (value: unknown): value is Json => json.safeParse(value).success;
+export function isJson(value: unknown): value is Json {
+  try {
+    return json.safeParse(value).success && JSON.stringify(value) !== undefined;
+  } catch {
+    // It goes round in circles.
+    return false;
+  }
+}
 
 /** One text part. */
 export const text = (value: string): TextPart => ({ type: "text", text: value });

@@ -78,7 +78,7 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
 
 const finishReasons = new Set<unknown>(["stop", "length", "tool-calls"]);
 const noReason = (reason: unknown): Failure => ({
-  class: "malformed",
+  class: "fatal",
   message: `The model port finished with an unknown reason: ${messageOf(reason)}`,
 });
 

@@ -6,7 +6,7 @@ import { messageOf } from "../effects/effect.ts";
 import type { Engine } from "./engine.ts";
 import { checkBudget, checkRun, type RunOptions } from "./options.ts";
 import { isEndOf, RunHandle, type RunSource } from "./run.ts";
-import { liveRunOf, machineOptionsOf, resultOf } from "./run-options.ts";
+import { failStore, liveRunOf, machineOptionsOf, resultOf } from "./run-options.ts";
 import { asAgentError } from "./store-errors.ts";
 
 type Active = {
@@ -16,6 +16,8 @@ type Active = {
   unclaimed: boolean;
   /** What came before the machine was reached; null from then on. */
   early: InputEvent[] | null;
+  /** Its end has been announced and is being written. */
+  finishing: Promise<void> | null;
 };
 type Ended = OutputOf<"run.ended"> | OutputOf<"run.suspended">;
 
@@ -54,13 +56,15 @@ export class Driver {
     const open = continued ? this.#engine.state.run?.id : undefined;
     const handle = new RunHandle(open ?? this.#engine.ids.next("run"), this.#source);
     try {
+      // A run whose end is out is over for its readers: the next one waits until it is written.
+      const ending = this.active?.finishing ?? undefined;
       const refusal = this.#refusal(after !== undefined);
       if (refusal) throw refusal;
       const checked = { ...this.#engine.parts.defaults, ...(continued ? this.#suspended : {}), ...checkRun(options) };
       checkBudget(checked, this.#engine.parts);
       const events = continued ? [] : inputs();
-      this.active = { handle, options: checked, unclaimed: false, early: [] };
-      void this.#drive(this.active, events, continued, after);
+      this.active = { handle, options: checked, unclaimed: false, early: [], finishing: null };
+      void this.#drive(this.active, events, continued, after ?? ending);
     } catch (error) {
       handle.refuse(error);
     }
@@ -152,8 +156,13 @@ export class Driver {
   /** The machine announced something: what matters here is the end of the active run, and being woken. */
   #hear(event: OutputEvent): void {
     const active = this.active;
-    if (active && (event.type === "run.ended" || event.type === "run.suspended") && event.runId === active.handle.id)
-      void this.#finish(active, event);
+    if (
+      active &&
+      !active.finishing &&
+      (event.type === "run.ended" || event.type === "run.suspended") &&
+      event.runId === active.handle.id
+    )
+      active.finishing = this.#finish(active, event);
     else if (event.type === "run.ended") queueMicrotask(() => void this.#tellChain(event));
     else if (event.type === "wake.requested") queueMicrotask(() => this.#wake());
     else if (event.type === "exchange.committed") this.#hint(event);
@@ -176,15 +185,17 @@ export class Driver {
     const result = resultOf(event, engine.ledger);
     // The announcement comes in the middle of a transition: first let the machine come to rest.
     await Promise.resolve();
-    await engine.journal.finish();
+    const written = await engine.journal.finish();
+    if (!written) failStore(result, engine.journal.broken);
     if (event.type === "run.ended") await this.#tellChain(event);
     await engine.drop();
     engine.useTools(undefined);
     engine.run = engine.idleRun();
-    this.active = null;
+    if (this.active === active) this.active = null;
     this.#suspended = event.type === "run.suspended" ? active.options : undefined;
     active.handle.end(result);
-    if (result.status === "completed" && engine.state.inbox.some((i) => i.kind === "defer")) this.#wake();
+    if (result.status === "completed" && !this.active && engine.state.inbox.some((i) => i.kind === "defer"))
+      this.#wake();
   }
 
   /** Each observer is told; none can hold up the end for longer than the grace. */

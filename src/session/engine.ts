@@ -16,7 +16,7 @@ import { journals, liveMachine } from "./journaled.ts";
 import { Ledger } from "./ledger.ts";
 import { driftOf } from "./drift.ts";
 import { observing } from "./observing.ts";
-import { signalEvents } from "./signals.ts";
+import { takeSignals } from "./signals.ts";
 import { asAgentError } from "./store-errors.ts";
 import { toolSession } from "./tool-session.ts";
 
@@ -242,10 +242,16 @@ export class Engine implements Host {
     const { lease } = this.journal;
     if (this.#holders > 0 || !lease) return;
     this.journal.lease = null;
-    const status = this.path === "closed" ? "closed" : this.state.run ? "suspended" : "idle";
+    const status = this.#status();
     this.#dropping = this.#release(lease, status);
     await this.#dropping;
     this.#dropping = null;
+  }
+
+  /** As the store should know it: a journal that lacks its end is that of a run that was cut. */
+  #status(): SessionStatus {
+    if (this.journal.backlog) return "interrupted";
+    return this.path === "closed" ? "closed" : this.state.run ? "suspended" : "idle";
   }
 
   async #release(lease: Lease, status: SessionStatus): Promise<void> {
@@ -279,23 +285,7 @@ export class Engine implements Host {
     this.actor?.send(event as never);
   }
 
-  /** What reached the session from outside while somebody else was busy. */
-  async takeSignals(): Promise<readonly Signal[]> {
-    const { lease } = this.journal;
-    if (!lease || !this.parts.store.capabilities.multiProcess) return [];
-    try {
-      const signals = await this.parts.store.pending(lease);
-      if (!signals.length) return signals;
-      for (const signal of signals) for (const event of await signalEvents(this, signal)) this.send(event);
-      await this.journal.flush();
-      if (this.journal.lease)
-        this.journal.lease = await this.parts.store.append(this.journal.lease, [], {
-          consume: signals.map((s) => s.key),
-        });
-      return signals;
-    } catch (error) {
-      this.logger.warn(`Signals of ${this.id} could not be read: ${String(error)}`);
-      return [];
-    }
+  takeSignals(): Promise<readonly Signal[]> {
+    return takeSignals(this);
   }
 }

@@ -16,6 +16,8 @@ import { Feed } from "./feed.ts";
 /** Where records are folded as they are made. */
 export type Fold = { append(record: JournalRecord): void };
 
+type Batch = { records: JournalRecord[]; events: SessionEvent[]; consumed: string[] };
+
 export class Journal implements Writer {
   readonly feed: Feed;
   /** `seq` of the newest record, written or not. */
@@ -34,6 +36,7 @@ export class Journal implements Writer {
   readonly #folds: readonly Fold[];
   #unwritten: JournalRecord[] = [];
   #unshown: SessionEvent[] = [];
+  #consumed: string[] = [];
   #writing: Promise<boolean> | null = null;
   #run: string | undefined;
   #turn = 0;
@@ -54,6 +57,11 @@ export class Journal implements Writer {
     this.#run = from.run;
     this.#turn = from.turn;
     this.#attempt = from.attempt;
+  }
+
+  /** Signals that go with the next write: taken exactly when what they led to is written. */
+  consume(keys: readonly string[]): void {
+    this.#consumed.push(...keys);
   }
 
   /** Gives an input its place; the machine takes what this returns. */
@@ -134,26 +142,27 @@ export class Journal implements Writer {
   #write(): boolean | Promise<boolean> {
     if (this.#writing) return this.#writing.then(() => this.#write());
     if (this.broken) return false;
-    if (this.#unwritten.length === 0) return true;
+    if (this.#unwritten.length === 0 && this.#consumed.length === 0) return true;
     if (!this.lease) return false;
-    const records = this.#unwritten;
-    const events = this.#unshown;
+    const batch = { records: this.#unwritten, events: this.#unshown, consumed: this.#consumed };
     this.#unwritten = [];
     this.#unshown = [];
+    this.#consumed = [];
     try {
-      const lease = this.#store.append(this.lease, records);
-      if (!(lease instanceof Promise)) return this.#written(lease, events);
+      const options = batch.consumed.length ? { consume: batch.consumed } : undefined;
+      const lease = this.#store.append(this.lease, batch.records, options);
+      if (!(lease instanceof Promise)) return this.#written(lease, batch.events);
       this.#writing = lease
         .then(
-          (next) => this.#written(next, events),
-          (error: unknown) => this.#failed(error, records, events),
+          (next) => this.#written(next, batch.events),
+          (error: unknown) => this.#failed(error, batch),
         )
         .finally(() => {
           this.#writing = null;
         });
       return this.#writing;
     } catch (error) {
-      return this.#failed(error, records, events);
+      return this.#failed(error, batch);
     }
   }
 
@@ -163,7 +172,9 @@ export class Journal implements Writer {
     return true;
   }
 
-  #failed(error: unknown, records: JournalRecord[], events: SessionEvent[]): false {
+  #failed(error: unknown, batch: Batch): false {
+    const { records, events, consumed } = batch;
+    this.#consumed = [...consumed, ...this.#consumed];
     this.#unwritten = [...records, ...this.#unwritten];
     this.#unshown = [...events, ...this.#unshown];
     this.broken =

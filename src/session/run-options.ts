@@ -54,6 +54,12 @@ export function liveRunOf(
   };
 }
 
+/** A run whose end could not be written has not completed, whatever the model said: nobody will find it again. */
+export function failStore(result: RunResult, why: { message: string } | null): void {
+  result.status = "failed";
+  result.error = { code: "store", message: why?.message ?? "The journal could not be written.", retryable: true };
+}
+
 /** How a run ended, for its caller. */
 export function resultOf(event: OutputOf<"run.ended"> | OutputOf<"run.suspended">, ledger: Ledger): RunResult {
   const usage = ledger.run?.usage.total ?? {};

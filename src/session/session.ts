@@ -46,7 +46,8 @@ export class Session {
     const { active } = this.#driver;
     const because = (code: "closed" | "busy", message: string) => new AgentError(code, `Session ${this.id} ${message}`);
     if (this.#closed) return because("closed", "is closed. Open it again with agent.openSession().");
-    if (active) return because("busy", `is running ${active.handle.id}. Await its result, steer() it or cancel() it.`);
+    if (active && !active.finishing)
+      return because("busy", `is running ${active.handle.id}. Await its result, steer() it or cancel() it.`);
     if (this.#compacting && !mayCompact) return because("busy", "is compacting. Await compact(), or use send().");
     return null;
   }
@@ -242,10 +243,12 @@ export class Session {
     const { active } = this.#driver;
     try {
       await this.#compacting?.catch(() => {});
-      if (active) {
+      if (active && !active.finishing) {
         this.#driver.feed({ type: "close.requested" });
         await active.handle.result;
-      } else await engine.whileHeld(() => engine.send({ type: "close.requested" }));
+      }
+      await this.#driver.active?.finishing;
+      if (engine.path !== "closed") await engine.whileHeld(() => engine.send({ type: "close.requested" }));
     } catch (error) {
       engine.logger.warn(`Closing ${this.id} was not recorded: ${messageOf(error)}`);
     }

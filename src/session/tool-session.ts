@@ -39,7 +39,7 @@ export const toolSession = (engine: Engine): ToolContext["session"] => ({
   notify: (input) => notify(engine, input),
   background(label) {
     const taskId = engine.ids.next("task");
-    engine.send({ type: "task.opened", taskId, label });
+    engine.send({ type: "task.opened", taskId, label: String(label ?? "background work") });
     let open = true;
     return {
       taskId,

@@ -171,7 +171,7 @@ describe("what it does", () => {
         },
       ),
     );
-    expect(JSON.parse(reply.calls[0]!.text).pattern).toContain("[Pp]ears");
+    expect(JSON.parse(reply.calls[0]!.text).pattern).toContain("[Pp][Ee][Aa][Rr][Ss]");
   });
 
   test("it answers a request for a summary in its tags, whatever tools are offered", async () => {

@@ -12,8 +12,8 @@ const everyFile = (folder: Folder): string =>
     .join("\n");
 
 describe("an API key appears in no stdout, stderr or journal byte", () => {
-  // One looks like a key; the other can only be known by its value.
-  test.each(["sk-canary-5e2f7b9d1c3a4860", "canary.Q7wX2mZ9pL4k"])("%s", async (key) => {
+  test("a key that does not look like one, echoed by refusals and inside a stream", async () => {
+    const key = "canary.Q7wX2mZ9pL4k";
     const folder = new Folder();
     const echo = (text: string) => ({ message: `key ${text} is wrong (${text})`, type: "t", code: text, param: text });
     const server = await chatServer(({ headers, body }) => {
@@ -21,7 +21,7 @@ describe("an API key appears in no stdout, stderr or journal byte", () => {
       if (body.model.startsWith("status-")) return { status: Number(body.model.slice(7)), error: echo(sent) };
       return { text: "said before", error: echo(sent.replace("Bearer ", "")) };
     });
-    const models = ["status-401", "status-400", "status-429", "status-503", "stream"];
+    const models = ["status-401", "status-400", "status-429", "stream"];
     const ends = await Promise.all(
       models.map((model, i) =>
         folder.rcra(

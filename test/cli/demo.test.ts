@@ -34,17 +34,3 @@ test.each([
   if (target === undefined) expect(answer).toContain("lib/csv.js");
   else expect(folder.read(target)).toMatch(/lib\/(csv|ini)\.js/);
 });
-
-test("a tool call runs at once with another before the first of them has settled", async () => {
-  const folder = new Folder(PARSERS);
-  const { code } = await folder.rcra(["run", "Find parseIni, read the two longest files, write notes.md", "--yes"]);
-  expect(code).toBe(0);
-  expect(folder.read("notes.md")).toBeDefined();
-  let running = 0;
-  let most = 0;
-  for (const { type } of folder.records()) {
-    if (type === "tool.started") most = Math.max(most, ++running);
-    if (type === "tool.settled") running--;
-  }
-  expect([running, most >= 2]).toEqual([0, true]);
-});

@@ -53,19 +53,20 @@ describe("what a server does wrong is a failed run that says what and how to go 
   });
 });
 
-describe("a key that no header can carry is a mistake to mend, and is not shown", () => {
-  test.each(["sk-canary-77aa\nsk-other-88bb", "sk-canary-77aa–88bb", "“sk-canary-77aa”"])("%j", async (key) => {
+describe("a key", () => {
+  test("that no header can carry is a mistake to mend, and is not shown", async () => {
     const folder = new Folder();
-    const ended = await folder.rcra(["run", "hi", "--base-url", "http://127.0.0.1:9/v1"], {
-      env: { OPENAI_API_KEY: key },
-    });
-    expect(ended.code).toBe(2);
-    expect(onlyLine(ended)).toMatch(/OPENAI_API_KEY holds .*another character.*Set it again/);
-    expect(ended.stderr + ended.stdout).not.toMatch(/canary|77aa|88bb/);
+    const keys = ["sk-canary-77aa\nsk-other-88bb", "“sk-canary-77aa”"];
+    const run = ["run", "hi", "--base-url", "http://127.0.0.1:9/v1"];
+    for (const ended of await Promise.all(keys.map((key) => folder.rcra(run, { env: { OPENAI_API_KEY: key } })))) {
+      expect(ended.code).toBe(2);
+      expect(onlyLine(ended)).toMatch(/OPENAI_API_KEY holds .*another character.*Set it again/);
+      expect(ended.stderr + ended.stdout).not.toMatch(/canary|77aa|88bb/);
+    }
     expect(folder.journals()).toEqual([]);
   });
 
-  test("space around a key, as a file with a last newline leaves it, does no harm", async () => {
+  test("with space around it, as a file with a last newline leaves it, does no harm", async () => {
     const server = await chatServer([{ text: "Yes." }]);
     const { code } = await new Folder().rcra(["run", "hi", ...server.args], { env: { OPENAI_API_KEY: " sk-x1y2\n" } });
     expect([code, server.asked[0]?.headers.authorization]).toEqual([0, "Bearer sk-x1y2"]);
@@ -116,6 +117,22 @@ describe("a suspended session", () => {
     const late = await folder.rcra(["decide", folder.id(), "call_none", "--allow", ...server.args]);
     expect(late.code).toBe(2);
     expect(onlyLine(late)).toMatch(/has no call call_none\. Waiting for a decision: none/);
+  });
+
+  test("decided by two processes at once goes on in one of them, and the call runs once", async () => {
+    const folder = new Folder();
+    const server = await chatServer([{ calls: [command("echo 1 >> once")] }, { text: "Done." }]);
+    await folder.rcra(["run", "write", "--approvals", "suspend", ...server.args]);
+    const { callId } = ofType(folder.records(), "approval.requested")[0]!.requests[0]!;
+    const decide = (how: string) => folder.rcra(["decide", folder.id(), callId, how, ...server.args]);
+    const both = await Promise.all([decide("--allow"), decide("--allow")]);
+    for (const { code, stderr } of both) {
+      expect(stderr).not.toMatch(/^\s+at |nobody expected/m);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^$|handed over|was decided before/)]);
+    }
+    expect(folder.read("once")).toBe("1\n");
+    expect(ofType(folder.records(), "run.ended")).toMatchObject([{ status: "completed" }]);
+    expect(server.asked).toHaveLength(2);
   });
 
   test("arguments that the tool cannot take are said to the model, and nothing runs", async () => {

@@ -69,11 +69,16 @@ export function stateOf(messages: readonly DemoMessage[]): DemoState {
   for (const [i, message] of since.entries())
     for (const call of message.calls) {
       const output = since.slice(i + 1).find((m) => m.role === "tool" && m.callId === call.id)?.text ?? "";
+      if (mayRepeat(call.name, output)) continue;
       calls.push({ name: call.name, args: call.args, output, ...verdictOf(output) });
     }
   const prompt = at < 0 ? (messages.findLast((m) => m.role === "user")?.text ?? "") : promptOf(messages[at]!)!;
   return { prompt, turns: since.filter((m) => m.role === "assistant").length, calls };
 }
+
+/** Looking that was interrupted is looked at again; nothing has changed by it. */
+const mayRepeat = (name: string, output: string): boolean =>
+  /^(search_text|list_files|read_file)$/.test(name) && /^(\[interrupted|Outcome unknown)/.test(output);
 
 const denial = /^(Tool call denied|Not executed|\[interrupted|Outcome unknown)/;
 const failure =

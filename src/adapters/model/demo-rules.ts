@@ -88,12 +88,12 @@ const write: Step = (state, prompt, tools) =>
     ? [{ name: "write_file", args: { path: prompt.target, content: report(state, prompt) } }]
     : [];
 
-/** A pattern that finds a word with a small or a large first letter. */
-function anyCase(word: string): string {
-  const [first = "", ...rest] = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const upper = first.toUpperCase();
-  return upper === first || upper.length !== 1 ? word : `[${upper}${first}]${rest.join("")}`;
-}
+/** A pattern that finds a word however it is capitalized. */
+const anyCase = (word: string): string =>
+  word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\p{L}/gu, (letter) => {
+    const upper = letter.toUpperCase();
+    return upper === letter || upper.length !== 1 ? letter : `[${upper}${letter}]`;
+  });
 
 const wasMade = (state: DemoState, call: Calls[number]): boolean =>
   state.calls.some((c) => c.name === call.name && JSON.stringify(c.args) === JSON.stringify(call.args));

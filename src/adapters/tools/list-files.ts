@@ -17,9 +17,10 @@ const input = lazily(() =>
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const listFilesTool = (root?: string) => ({
   description:
-    "Lists the files of the workspace with their sizes in bytes, sorted by path. Passes over node_modules, .git and .rcra.",
+    "Lists the files of the workspace with their sizes in bytes, sorted by path. Passes over node_modules, dist, .git and .rcra.",
   input,
   readOnly: true,
+  onUnknown: "retry" as const,
   execute: async (args: z.output<typeof input>, { signal, session }: ToolContext) => {
     const place = placeIn(root ?? session.workspace, args.path ?? ".");
     const lines: string[] = [];

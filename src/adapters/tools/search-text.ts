@@ -22,9 +22,10 @@ const input = lazily(() =>
 /** Options of the tool, with the workspace of the session or a fixed one. */
 export const searchTextTool = (root?: string, options: { timeoutMs?: number } = {}) => ({
   description:
-    "Searches the text files of the workspace for a regular expression and returns the matching lines as path:line: text. Passes over node_modules, .git and .rcra.",
+    "Searches the text files of the workspace for a regular expression and returns the matching lines as path:line: text. Passes over node_modules, dist, .git and .rcra.",
   input,
   readOnly: true,
+  onUnknown: "retry" as const,
   execute: async (args: z.output<typeof input>, { signal, session }: ToolContext) => {
     const place = placeIn(root ?? session.workspace, args.path ?? ".");
     signal.throwIfAborted();

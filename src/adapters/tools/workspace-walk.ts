@@ -5,7 +5,7 @@ import { join, matchesGlob, relative, sep } from "node:path";
 import { codeOf, readable, type Place } from "./workspace-paths.ts";
 
 /** Folders that are never what a question is about. */
-const PASSED_OVER = new Set(["node_modules", ".git", ".rcra"]);
+const PASSED_OVER = new Set(["node_modules", ".git", ".rcra", "dist"]);
 
 /** A file: `shown` is relative to the workspace, with slashes. */
 export type FoundFile = { real: string; shown: string; size: number };
