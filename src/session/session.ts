@@ -135,7 +135,8 @@ export class Session {
       if (error instanceof AgentError && error.code === "busy") return leaveDecisions(engine, checked);
       throw error;
     }
-    if (result.accepted.length && engine.state.run?.parked && !this.pending().length) this.#driver.goOnSoon();
+    const decided = result.accepted.length + result.alreadyDecided.length > 0;
+    if (decided && engine.state.run?.parked && !this.pending().length) this.#driver.goOnSoon();
     return result;
   }
 

@@ -161,7 +161,7 @@ describe("rcra decide", () => {
     await folder.rcra(["run", "write", "--approvals", "suspend", ...server.args]);
     const [{ callId }] = ofType(folder.records(), "approval.requested")[0]!.requests as [ApprovalRequest];
     const { code, stderr } = await folder.rcra(["decide", folder.id(), callId, "nothing", "--allow", ...server.args]);
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(stderr).toMatch(new RegExp(`has no call nothing\\. Waiting for a decision: ${callId} \\(write_file\\)`));
     expect(ofType(folder.records(), "approval.settled")).toEqual([]);
   });

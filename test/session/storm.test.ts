@@ -196,8 +196,9 @@ async function calm(world: World, setup: object): Promise<Opened> {
       (r) => (result = r),
       (error: unknown) => (result = error),
     );
+    await world.until(() => !!result || session.stateValue !== "receive.idle", "it begins");
     for (let step = 0; step < 40 && !result; step++) await world.clock.advance(100);
-    expect(result, `it ends: ${session.stateValue}, ${session.why()}`).toBeDefined();
+    await world.until(() => !!result, `it ends: ${session.stateValue}, ${session.why()}`);
     expect(result, "it is not refused").not.toBeInstanceOf(Error);
     if ((result as { turns: number }).turns === 0 && session.state === "idle") break;
   }
@@ -214,6 +215,7 @@ describe("a host that does anything at any moment", () => {
     expect(session.pending()).toEqual([]);
     const last = session.run("the end");
     // A report that no living process can give any more is waited for, but not for ever.
+    await world.until(() => session.stateValue !== "receive.idle");
     await world.clock.advance(1_000);
     expect((await last.unwrap()).text).toBe("calm");
     const prompts = said(session.messages()).filter((m) => m.startsWith("user "));

@@ -20,6 +20,8 @@ import { FaultyStore } from "./faulty-store.ts";
 import { checkFold, checkJournal, checkPartials, checkRequests, checkShown } from "./invariants.ts";
 
 vi.setConfig({ testTimeout: 5_000 });
+/** Real time that something may take which only needs disk and promises. */
+const PATIENCE_MS = 2_000;
 
 export type Setup = Omit<Partial<AgentOptions>, "model"> & {
   script?: Script;
@@ -113,7 +115,7 @@ export class World {
 
   /** Lets everything ready happen until something holds. */
   async until(holds: () => boolean, what = String(holds)): Promise<void> {
-    for (let i = 0; i < 200; i++) {
+    for (const start = performance.now(); performance.now() - start < PATIENCE_MS;) {
       if (holds()) return;
       await settled();
     }

@@ -88,6 +88,11 @@ export function openaiSettings(
       "invalid_options",
       "openai: apiKey: expected a key; pass apiKey, set OPENAI_API_KEY, or give the baseURL of a server that needs none.",
     );
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new AgentError(
+      "invalid_options",
+      "openai: apiKey: expected printable ASCII without blanks; this one has a line break, a quote or another stray character.",
+    );
   const card = url.hostname === "api.openai.com" ? modelCard(model) : undefined;
   return {
     model,
@@ -96,7 +101,7 @@ export function openaiSettings(
     hostname: url.hostname,
     official: url.hostname === "api.openai.com" || url.hostname.endsWith(".openai.azure.com"),
     apiKey: apiKey ?? "none",
-    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretHeaders(headers)],
+    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretHeaders(headers), ...secretParameters(url)],
     headers,
     organization,
     fetch,
@@ -104,6 +109,10 @@ export function openaiSettings(
     prices: parsed.data.prices ?? card,
   };
 }
+
+/** Values of an address that are keys by their names. */
+const secretParameters = (url: URL): string[] =>
+  [...url.searchParams].flatMap(([name, value]) => (/key|token|secret|sig|auth/i.test(name) && value ? [value] : []));
 
 function address(given: string | undefined): { url: URL; isDefault: boolean } {
   try {
