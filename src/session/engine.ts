@@ -282,7 +282,7 @@ export class Engine implements Host {
 
   /** Feeds the machine; ignored before it lives and after it closed. */
   send(event: InputEvent): void {
-    this.actor?.send(event as never);
+    if (this.actor?.getSnapshot().status === "active") this.actor.send(event as never);
   }
 
   takeSignals(): Promise<readonly Signal[]> {

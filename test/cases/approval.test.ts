@@ -163,6 +163,25 @@ describe("approval", () => {
     world.skips.fold = true;
   });
 
+  test("D4 decided by another agent of this process, which shares the store, while the run waits", async ({
+    world,
+  }) => {
+    const { session } = await world.open([write("a"), "done"]);
+    const run = session.run("go", { approvals: "wait" });
+    await world.until(() => session.state === "awaiting_approval");
+    const other = await world.reopen([]);
+    const [a] = other.session.pending().map((r) => r.callId);
+    const decided = await other.session.decide([allow(a!)]).then(
+      ({ accepted }) => accepted,
+      (error: { code: string }) => error.code,
+    );
+    await world.clock.advance(1_000);
+    if (decided === "busy") return void run.cancel();
+    expect(decided).toEqual([a]);
+    expect(await standing(run.result.then((r) => r.status))).toBe("completed");
+    expect(world.ran).toEqual(["write a"]);
+  });
+
   test("D5 a rejection of this call beats what a policy allows, and a policy's deny beats an approval", async ({
     world,
   }) => {
