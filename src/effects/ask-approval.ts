@@ -6,7 +6,7 @@ import { effect, messageOf, type Job } from "./effect.ts";
 import type { Approve, Host } from "./host.ts";
 import { judgeEdited } from "./judge.ts";
 
-/** How often a waiting run looks for decisions that other processes left in the store. */
+/** How often a waiting run looks for decisions that others left in the store. */
 const SIGNAL_POLL_MS = 500;
 
 export const askApproval = effect<{ id: string; calls: readonly Call[] }>(
@@ -49,10 +49,9 @@ function watchTime(calls: readonly Call[], job: Job): void {
   );
 }
 
-/** Nobody here answers: decisions come through `decide()`, or from another process through the store. */
+/** Nobody here answers: decisions come through `decide()`, or from another agent or process through the store. */
 function listen(job: Job): void {
-  const { store, clock } = job.host;
-  if (!store.capabilities.multiProcess) return;
+  const { clock } = job.host;
   let cancel = () => {};
   const again = () => {
     if (!job.settled) cancel = clock.setTimer(SIGNAL_POLL_MS, () => void job.host.takeSignals().finally(again));

@@ -228,11 +228,14 @@ export class Agent {
     }
   }
 
-  /** Closes every live session, waiting for their runs to end, at most `graceMs`. */
+  /**
+   * Closes every live session but those that are suspended: their approvals stay open for another day. Waits for their
+   * runs to end, at most `graceMs`.
+   */
   async close(options: { graceMs?: number } = {}): Promise<void> {
     this.#closed = true;
     const { graceMs = 5_000 } = options;
-    const open = [...this.#live.values()].flatMap((ref) => ref.deref() ?? []);
+    const open = [...this.#live.values()].flatMap((ref) => ref.deref() ?? []).filter((s) => s.state !== "suspended");
     const closing = Promise.all(open.map((session) => session.close()));
     let stop = () => {};
     const late = new Promise<void>((resolve) => {

@@ -37,13 +37,14 @@ export class Feed {
 
   /** A reader from `after` on; what it missed is read back first, without gap or repeat. */
   read(options: ReaderOptions): AsyncGenerator<SessionEvent, void, void> {
-    const reader = new Reader(options);
-    this.#readers.add(reader);
-    options.signal?.addEventListener("abort", () => reader.end(), { once: true });
-    return this.#drain(reader, options);
+    return this.#drain(new Reader(options), options);
   }
 
+  /** A reader is one from its first `next` on; one that never begins, or has left, leaves nothing behind. */
   async *#drain(reader: Reader, options: ReaderOptions): AsyncGenerator<SessionEvent, void, void> {
+    const leave = () => reader.end();
+    this.#readers.add(reader);
+    options.signal?.addEventListener("abort", leave, { once: true });
     try {
       while (!options.signal?.aborted) {
         for (let event = reader.shift(); event; event = reader.shift()) {
@@ -70,6 +71,7 @@ export class Feed {
       }
     } finally {
       this.#readers.delete(reader);
+      options.signal?.removeEventListener("abort", leave);
     }
   }
 

@@ -34,7 +34,7 @@ async function signalEvents(host: Host & { readonly state: SessionContext }, sig
 /** Feeds the machine what reached the session from outside while somebody else was busy. */
 export async function takeSignals(engine: Engine): Promise<readonly Signal[]> {
   const { journal, store } = engine;
-  if (!journal.lease || !store.capabilities.multiProcess) return [];
+  if (!journal.lease) return [];
   try {
     const signals = await store.pending(journal.lease);
     for (const signal of signals) {

@@ -129,6 +129,20 @@ describe("asks without an answer", () => {
     expect(only(events, "run.ended")).toMatchObject({ status: "completed", runId: result.runId });
   });
 
+  test.for(["run.suspended", "approval.requested"] as const)(
+    "a decision made the moment %s is seen goes on too, however slow the store is",
+    async (moment, { world }) => {
+      const store = world.faulty();
+      store.lags = true;
+      const { session, events } = await world.open([write("a"), "done"], { store });
+      for await (const event of session.run("go", { approvals: "suspend" }))
+        if (event.type === moment) await session.decide([allow(ids(session)[0]!)]);
+      await world.until(() => all(events, "run.ended").length === 1, "it goes on");
+      expect(world.ran).toEqual(["write a"]);
+      await world.until(() => session.state === "idle");
+    },
+  );
+
   test("in one process, what goes on by itself still has the run's own tools, model and live objects", async ({
     world,
   }) => {

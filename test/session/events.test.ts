@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect } from "vitest";
 import type { SessionEvent } from "../../src/core/event.ts";
 import { Feed } from "../../src/session/feed.ts";
@@ -215,6 +216,20 @@ describe("a slow reader", () => {
     expect(readBack).toBeGreaterThan(3_000);
     await reading.return(undefined);
     expect(feed.isWatched).toBe(false);
+  });
+
+  test("a reader who never began leaves nothing behind", async () => {
+    const feed = new Feed(async function* () {});
+    await feed.read({ after: 0, partials: true }).return(undefined);
+    expect(feed.isWatched).toBe(false);
+  });
+
+  test("a reader who left has let go of its signal", async ({ world }) => {
+    const { session } = await world.open(["ok"]);
+    await session.run("go").unwrap();
+    const { signal } = new AbortController();
+    for (let i = 0; i < 20; i++) for await (const _ of session.events({ signal })) break;
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
   test("a reader who left is forgotten", async ({ world }) => {

@@ -14,7 +14,7 @@ export class FaultyStore implements Store {
   readonly capabilities: Store["capabilities"];
   /** What each append that went through wrote. */
   readonly writes: JournalRecord[][] = [];
-  /** Appends answer a macrotask later. */
+  /** Appends answer a macrotask later, releases three. */
   lags = false;
   reads = 0;
   /** The store behind it, which outlives it. */
@@ -97,7 +97,12 @@ export class FaultyStore implements Store {
   }
 
   release(lease: Lease, options: Parameters<Store["release"]>[1]): void | Promise<void> {
-    return this.#asked(() => this.base.release(lease, options));
+    return this.#asked(() => (this.lags ? this.#releaseLater(lease, options) : this.base.release(lease, options)));
+  }
+
+  async #releaseLater(lease: Lease, options: Parameters<Store["release"]>[1]): Promise<void> {
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+    await this.#asked(() => this.base.release(lease, options));
   }
 
   async *read(id: string, options?: { after?: number }) {

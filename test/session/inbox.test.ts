@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { defineMiddleware } from "../../src/middleware/middleware.ts";
 import type { Receipt } from "../../src/session/session.ts";
 import { all, call, gate, newest, only, readTool, said, settled, statusOf, test } from "./support.ts";
 
@@ -129,6 +130,48 @@ describe("deferred inputs", () => {
     await settled();
     expect(all(events, "run.ended").every((e) => e.status === "completed")).toBe(true);
     expect(said(session.messages()).at(-1)).toBe("assistant second");
+  });
+
+  test.for(["completed", "cancelled", "failed(fatal)"])(
+    "a defer that comes while a run is still being put away is answered by autorun: %s",
+    async (status, { world }) => {
+      const open = gate();
+      const slow = defineMiddleware({ name: "slow", onRunEnd: () => open.promise });
+      const first = {
+        completed: "first",
+        cancelled: { hangs: true },
+        "failed(fatal)": { fails: { class: "fatal" as const } },
+      };
+      const { session, events } = await world.open([first[status as "completed"], "second"], {
+        middleware: [slow],
+        session: { autorun: {} },
+      });
+      const run = session.run("go");
+      if (status === "cancelled") {
+        await world.until(() => session.stateValue === "reason.requesting");
+        run.cancel();
+      }
+      await world.until(() => all(events, "run.ended").length === 1);
+      session.notify({ kind: "defer", text: "late" });
+      await settled();
+      open.open();
+      expect(statusOf(await run.result)).toBe(status);
+      await world.until(() => said(session.messages()).at(-1) === "assistant second", "autorun answers");
+      await world.until(() => session.state === "idle");
+    },
+  );
+
+  test("an input that was not delivered survives a close", async ({ world }) => {
+    const { session } = await world.open([{ hangs: true }]);
+    const run = session.run("go");
+    await world.until(() => session.stateValue === "reason.requesting");
+    session.steer("keep this");
+    await session.close();
+    expect((await run.result).undelivered).toHaveLength(1);
+    const { session: again, model } = await world.reopen(["ok"]);
+    expect(again.why()).toMatch(/1 undelivered/);
+    await again.continue().unwrap();
+    expect(newest(model.requests[0])).toContain("keep this");
   });
 
   test("a defer bound to one run is never processed by another", async ({ world }) => {
