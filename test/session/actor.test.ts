@@ -95,7 +95,7 @@ describe("session.actor", () => {
     });
     expect((await session.run("go").unwrap()).text).toBe("ok");
     watch?.unsubscribe();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 0));
     process.removeListener("uncaughtException", count);
     for (const listener of before) process.on("uncaughtException", listener as never);
     expect(statusOf(await session.run("again", { maxTurns: 0 }).result)).toBe("max_turns");

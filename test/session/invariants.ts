@@ -37,7 +37,8 @@ export function whereInputsAre(records: readonly JournalRecord[]): string[] {
     else if (r.type === "stop.reviewed") for (const f of r.feedback) waiting.add(f.id);
     else if (r.type === "inputs.reviewed")
       for (const v of r.verdicts)
-        for (const i of (v.refused === undefined ? (v.info ?? []) : []).keys()) waiting.add(`${v.id}.info${i}`);
+        for (const i of (v.refused === undefined && waiting.has(v.id) ? (v.info ?? []) : []).keys())
+          waiting.add(`${v.id}.info${i}`);
     else if (r.type === "turn.started" || r.type === "inputs.taken") leave(r.inputs, "taken");
     else if (r.type === "input.refused") leave([r.id], "refused");
     else if (r.type === "run.ended") leave(r.withdrawn ?? [], "withdrawn");

@@ -154,6 +154,17 @@ describe("close", () => {
 });
 
 describe("agent.close()", () => {
+  test("leaves a suspended run be: it is decided in another process, later", async ({ world }) => {
+    const { agent, session } = await world.open([write("a")]);
+    await session.run("go", { approvals: "suspend" }).result;
+    await agent.close();
+    expect((await world.records()).filter((r) => r.type === "run.ended")).toEqual([]);
+    const later = await world.reopen(["done"]);
+    await later.session.decide([{ callId: later.session.pending()[0]!.callId, decision: "allow" }]);
+    expect((await later.session.continue().unwrap()).text).toBe("done");
+    expect(world.ran).toEqual(["write a"]);
+  });
+
   test("does not wait longer than graceMs for a store that never answers", async ({ world }) => {
     const store = world.faulty();
     const { agent, session } = await world.open([{ hangs: true }], { store });
