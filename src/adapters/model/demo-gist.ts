@@ -1,7 +1,7 @@
 /** What the demo model says of a file: its first words and its names, found by rules. */
 
-/** Something that was read. `lines` are without line numbers. */
-export type ReadFile = { path: string; lines: readonly string[] };
+/** Something that was read. `lines` are without line numbers, `last` is the highest of those: a long result lacks its middle. */
+export type ReadFile = { path: string; lines: readonly string[]; last: number };
 
 /** The lines of a `read_file` result; `undefined` when it is not one. */
 export function numberedLines(output: string): string[] | undefined {
@@ -12,11 +12,15 @@ export function numberedLines(output: string): string[] | undefined {
   return lines.length ? lines : undefined;
 }
 
+/** The number of the last line of a `read_file` result. */
+export const lastLine = (output: string): number =>
+  Number.parseInt(output.split("\n").findLast((line) => /^\s*\d+\t/.test(line)) ?? "0", 10);
+
 /** One line about a file: how long, what it begins with, what it defines. */
 export function gistOf(file: ReadFile): string {
   const names = definedNames(file.lines);
   const about = [opening(file.lines), names.length ? `defines ${names.join(", ")}` : ""].filter(Boolean);
-  return `${file.path} (${file.lines.length} lines)${about.length ? `: ${about.join("; ")}` : ""}`;
+  return `${file.path} (${file.last} lines)${about.length ? `: ${about.join("; ")}` : ""}`;
 }
 
 /** The first heading, comment or line that has words. */

@@ -49,9 +49,9 @@ const languages: { readonly [word: string]: readonly string[] } = {
 const stopWords = new Set(
   (
     "a about above after all also an and any are as at be been best between both but by can could did do does done each " +
-    "every find for from get give had has have how i if in into is it its itself just let like look made make many me " +
-    "more most my no not now of on one only or our out over please quick quickly read say see short should show so some " +
-    "such summarise summarize summary tell than that the their them then there these they this those three to two under " +
+    "every everything find for from get give had has have how i if in into is it its itself just let like look made make many me " +
+    "mention mentioned mentions more most my no not now of on one only or our out over overview please quick quickly read say see short should show so some " +
+    "still such summarise summarize summary tell than that the their them then there these they this those three to two under " +
     "up us use used uses using very was we were what when where which while who why will with would you your four five six " +
     "seven eight write save create put store record generate draft export run execute list search open explain describe " +
     "file files folder directory project code line lines longest largest biggest shortest smallest hello hi hey thanks"

@@ -1,7 +1,7 @@
 /** The demo model's sentences, composed from what it found. */
 import type { DemoCall, DemoMessage, DemoState } from "./demo-conversation.ts";
 import { promptsOf } from "./demo-conversation.ts";
-import { gistOf, numberedLines, shorten, type ReadFile } from "./demo-gist.ts";
+import { gistOf, lastLine, numberedLines, shorten, type ReadFile } from "./demo-gist.ts";
 import type { DemoPrompt } from "./demo-prompt.ts";
 
 /** Said in every answer, so that nobody takes it for a model. */
@@ -47,7 +47,7 @@ export const titleAnswer = (prompts: readonly string[]): string =>
 const filesRead = (calls: readonly DemoCall[]): ReadFile[] =>
   calls.flatMap((call) => {
     const lines = call.name === "read_file" && !call.denied ? numberedLines(call.output) : undefined;
-    return lines ? [{ path: String(call.args["path"]), lines }] : [];
+    return lines ? [{ path: String(call.args["path"]), lines, last: lastLine(call.output) }] : [];
   });
 
 function findings(state: DemoState): string[] {
