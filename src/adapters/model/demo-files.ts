@@ -24,12 +24,18 @@ export function rankFiles(state: DemoState, prompt: DemoPrompt): string[] {
       !unreadable.test(f.path) &&
       (!extensions.length || extensions.some((e) => f.path.endsWith(`.${e}`))),
   );
-  const ranked = open
-    .filter((f) => bySize !== undefined || (f.hits > 0 && prompt.words.length > 0) || nameScore(f, prompt) > 0)
-    .sort((a, b) => order(a, b, prompt) || (a.path < b.path ? -1 : 1));
+  const matches = open.filter((f) => (f.hits > 0 && prompt.words.length > 0) || nameScore(f, prompt) > 0);
+  // The longest of those that were meant; of all, when no word says which were.
+  const ranked = (matches.length || bySize === undefined ? matches : open).sort(
+    (a, b) => order(a, b, prompt) || (a.path < b.path ? -1 : 1),
+  );
+  // Where only names speak for them, others that the prompt may mean come after.
+  const more = prompt.aboutFiles && ranked.length > 0 && matches.every((f) => f.hits === 0) ? open : [];
   // Nothing speaks for any of them: then what introduces itself.
   const chosen =
-    ranked.length || named.length ? ranked : open.filter((f) => /(^|\/)(readme|index|main)\b/i.test(f.path));
+    ranked.length || named.length
+      ? [...ranked, ...more]
+      : open.filter((f) => /(^|\/)(readme|index|main)\b/i.test(f.path));
   const paths = [...named, ...chosen.map((f) => f.path)];
   return [...new Set(paths)].slice(0, Math.max(prompt.count ?? (named.length || DEFAULT_COUNT), named.length));
 }
