@@ -52,15 +52,14 @@ export function planCut(
   let budget = (window * KEEP_SHARE) / 4 ** level;
   let upTo = entries.length;
   while (upTo > before) {
-    const cost = tokensOf(entries[upTo - 1]!);
+    const cost = costOf(entries[upTo - 1]!);
     if (cost > budget) break;
     budget -= cost;
     upTo--;
   }
-  if (upTo <= before) {
-    if (level === 0 || before >= entries.length - 1) upTo = Math.max(before, entries.length - 1);
-    if (upTo <= before) return undefined;
-  }
+  // All of it would fit: asked to compact all the same, the newest entry stays.
+  if (upTo <= before && level === 0) upTo = entries.length - 1;
+  if (upTo <= before) return undefined;
   return { upTo, kept: keptPrompts(entries, upTo) };
 }
 
@@ -79,7 +78,7 @@ function keptPrompts(entries: readonly Entry[], upTo: number): number[] {
   return kept;
 }
 
-const tokensOf = (entry: Entry): number =>
+const costOf = (entry: Entry): number =>
   estimateMessages(entry.kind === "exchange" && entry.results ? [entry.message, entry.results] : [entry.message]);
 
 /** Estimated tokens of the view once `directive` is applied too. */

@@ -28,7 +28,7 @@ export type Failure = z.infer<typeof failure>;
 /** Classes that are tried again within the same turn. */
 export const retries = (f: Failure): boolean => f.class === "timeout" || f.class === "malformed";
 
-/** Milliseconds to wait before attempt `attempt + 1`. `jitter` in [0, 1) only matters for the exponential policy. */
+/** Milliseconds to wait before attempt `attempt + 1`, without the jitter that whoever waits may add. */
 export function backoffMs(
   f: Failure,
   attempt: number,

@@ -67,6 +67,7 @@ export function admit(
 export const tokensIn = (inbox: Inbox): number => inbox.reduce((sum, input) => sum + input.tokens, 0);
 /** The reviews that these inputs have passed, by record; nothing when there were none. */
 export const reviewsOf = (inbox: Inbox): { reviews?: number[] } => {
+  if (inbox.length === 0) return {};
   const reviews = [...new Set(inbox.flatMap((i) => i.review ?? []))];
   return reviews.length ? { reviews } : {};
 };

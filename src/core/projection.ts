@@ -1,7 +1,7 @@
 /** What the model is shown: a pure function of the transcript and the directives that say what to show less of. */
 import { z } from "zod";
 import { lazily } from "./lazy.ts";
-import { escapeMarkers, render } from "./marker.ts";
+import { render } from "./marker.ts";
 import { text, type ContentPart, type Message, type ToolMessage, type UserMessage } from "./message.ts";
 import type { Entry } from "./transcript.ts";
 
@@ -59,12 +59,8 @@ function pushHead(messages: Message[], entries: readonly Entry[], cut: Exclude<D
   }
 }
 
-const summaryMessage = (upTo: number, summary: string): UserMessage => ({
-  id: `summary-${upTo}`,
-  role: "user",
-  kind: "summary",
-  parts: [text(`[context_summary]\n${escapeMarkers(summary)}\n[/context_summary]`)],
-});
+const summaryMessage = (upTo: number, summary: string): UserMessage =>
+  render({ id: `summary-${upTo}`, role: "user", kind: "summary", parts: [text(summary)] });
 
 function elideResults(message: ToolMessage, isElided: (callId: string) => boolean): ToolMessage {
   if (!message.parts.some((p) => isElided(p.callId))) return message;

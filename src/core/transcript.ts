@@ -21,7 +21,7 @@ export type Entry =
   | { kind: "exchange"; seq: number; turn: number; message: AssistantMessage; results: ToolMessage | null };
 
 type InputVerdict = InputOf<"inputs.reviewed">["verdicts"][number];
-type WaitingInput = { kind: UserKind; parts: ContentPart[] };
+type StagedInput = { kind: UserKind; parts: ContentPart[] };
 
 /**
  * An append-only fold of records. `append` costs the same at every length; `view` is kept in step and equals
@@ -32,7 +32,7 @@ export class Transcript {
   readonly directives: Directive[] = [];
   /** What the model is shown. The array grows in place: copy what you keep beyond a request. */
   view: Message[] = [];
-  readonly #inbox = new Map<string, WaitingInput>();
+  readonly #inbox = new Map<string, StagedInput>();
   /** What reviews said, until the machine says that it took it. */
   readonly #reviews = new Map<number, readonly InputVerdict[]>();
   readonly #feedback = new Map<string, ContentPart[]>();
@@ -124,6 +124,7 @@ export class Transcript {
     for (const id of r.inputs) {
       if (id === this.#history?.name) {
         for (const message of this.#history.messages) this.#import(r.seq, message);
+        this.#history = null;
         continue;
       }
       const { kind, parts } = this.#input(id, verdicts);
@@ -132,7 +133,7 @@ export class Transcript {
     if (this.#inbox.size === 0) this.#reviews.clear();
   }
 
-  #input(id: string, verdicts: readonly InputVerdict[]): WaitingInput {
+  #input(id: string, verdicts: readonly InputVerdict[]): StagedInput {
     const input = this.#inbox.get(id);
     this.#inbox.delete(id);
     const parts = verdicts.find((v) => v.id === id)?.parts;

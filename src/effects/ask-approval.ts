@@ -85,7 +85,7 @@ export async function settleDecisions(
   for (const d of decisions) {
     const call = calls.find((c) => c.callId === d.callId);
     if (!call || settled.some((s) => s.callId === d.callId)) continue;
-    const base: SettledDecision = { callId: d.callId, hash: call.hash, decision: d.decision, by: by };
+    const base: SettledDecision = { callId: d.callId, hash: call.hash, decision: d.decision, by };
     if (d.reason !== undefined) base.reason = d.reason;
     if (d.text !== undefined) base.text = d.text;
     if (d.remember !== undefined) base.remember = d.remember;

@@ -5,7 +5,8 @@ import { readSummary } from "../core/marker.ts";
 import { callsOf, text, type Message } from "../core/message.ts";
 import type { Directive } from "../core/projection.ts";
 import { addUsage, type Usage } from "../core/usage.ts";
-import { effect, messageOf, type Job } from "./effect.ts";
+import { effect, hookFailed, messageOf, type Job } from "./effect.ts";
+import { readBlock } from "./hook-answers.ts";
 import { sideRequest } from "./side-request.ts";
 
 type Input = { id: string; level: number; window: number };
@@ -49,7 +50,7 @@ async function compact(
   if (!(await host.journal.flush()) || job.settled) return;
   const before = { kind, tokens: 0 };
   for (const m of host.chain) {
-    const answer = await m.beforeCompact?.(before, host.hookContext(job.signal));
+    const answer = readBlock(await m.beforeCompact?.(before, host.hookContext(job.signal)));
     if (answer) return job.settle(failedWith(`${m.name} blocked it: ${answer.block}`));
   }
   const { directive, usage } = await plan();
@@ -65,12 +66,7 @@ async function compact(
     try {
       await m.afterCompact?.({ kind, tokens }, host.hookContext(job.signal));
     } catch (error) {
-      host.journal.note({
-        type: "middleware.failed",
-        middleware: m.name,
-        hook: "afterCompact",
-        message: messageOf(error),
-      });
+      hookFailed(host, m.name, "afterCompact", error);
     }
 }
 

@@ -137,3 +137,7 @@ export function messageOf(error: unknown): string {
 /** Whether a value is still to come: promises of every kind, not only our own. */
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+
+/** Tells readers that a hook failed; what it stood for goes on without it, or is refused by whoever asked it. */
+export const hookFailed = (host: Pick<Host, "journal">, middleware: string, hook: string, error: unknown): void =>
+  host.journal.note({ type: "middleware.failed", middleware, hook, message: messageOf(error) });

@@ -15,6 +15,7 @@ const inputOpinion = lazily(() =>
 const contribution = lazily(() => z.string().nullish());
 const remark = lazily(() => z.strictObject({ note: z.string() }).nullish());
 const feedback = lazily(() => z.strictObject({ feedback: z.string() }).nullish());
+const block = lazily(() => z.strictObject({ block: z.string() }).nullish());
 const opinion = lazily(() =>
   z
     .union([
@@ -40,6 +41,7 @@ function read<T>(schema: z.ZodType<T>, answer: unknown): T {
 export const readInputOpinion = (answer: unknown) => (answer === undefined ? undefined : read(inputOpinion, answer));
 export const readContribution = (answer: unknown) => (answer === undefined ? undefined : read(contribution, answer));
 export const readRemark = (answer: unknown) => (answer === undefined ? undefined : read(remark, answer));
+export const readBlock = (answer: unknown) => (answer === undefined ? undefined : read(block, answer));
 export const readFeedback = (answer: unknown) => (answer === undefined ? undefined : read(feedback, answer));
 /** An opinion in full; nothing for an abstention. */
 export function readOpinion(answer: unknown) {

@@ -1,7 +1,7 @@
 /** What effects see of the session they work for. The session layer implements it. */
 import type { ApprovalRequest, Decision } from "../core/call.ts";
 import type { Limits, CompactionSettings } from "../core/limits.ts";
-import type { InputEvent, LiveEvent, NoteEvent } from "../core/event.ts";
+import type { LiveEvent, NoteEvent } from "../core/event.ts";
 import type { Transcript } from "../core/transcript.ts";
 import type { Chain, HookContext } from "../middleware/middleware.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, Signal, Store, ToolContext } from "../ports.ts";
@@ -55,16 +55,14 @@ export type Host = {
   readonly run: LiveRun;
   /** The model for summaries. */
   readonly summaryModel: ModelPort;
-  /** Tools as of now; pinned for a request by `pin`. */
+  /** Tools as of now. */
   catalogue(): Catalogue;
-  /** What the request in flight was made with. */
+  /** What the request in flight, or the last one, was made with: calls are resolved against it. */
   pinned: { catalogue: Catalogue; contributions: string };
   /** What tools may do to the session. */
   readonly toolSession: ToolContext["session"];
   /** In [0, 1). */
   jitter(): number;
-  /** Feeds the machine. */
-  send(event: InputEvent): void;
   /** Signals that reached this session from outside, fed to the machine. */
   takeSignals(): Promise<readonly Signal[]>;
   hookContext(signal: AbortSignal): HookContext;

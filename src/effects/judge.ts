@@ -2,7 +2,7 @@
 import type { ReviewedCall, Verdict } from "../core/call.ts";
 import { isJson, type Json, type ToolCallPart } from "../core/message.ts";
 import type { Middleware } from "../middleware/middleware.ts";
-import { messageOf } from "./effect.ts";
+import { isThenable, hookFailed, messageOf } from "./effect.ts";
 import { hashOf } from "./hash.ts";
 import { readOpinion } from "./hook-answers.ts";
 import type { Host } from "./host.ts";
@@ -29,7 +29,7 @@ export function judge(host: Host, part: ToolCallPart, signal: () => AbortSignal)
   const found = resolveCall(host, part.name, part.args);
   const review = (call: Effective | string) =>
     typeof call === "string" ? invalid(part, call) : reviewCall(host, part.callId, call, signal, false);
-  return found instanceof Promise ? found.then(review) : review(found);
+  return isThenable(found) ? found.then(review) : review(found);
 }
 
 /** Judges arguments that an approver edited: validated, and seen by the whole chain once. */
@@ -97,8 +97,7 @@ async function hear(
         await m.reviewCall!({ callId, name, args, via, readOnly: tool.readOnly }, host.hookContext(signal())),
       );
     } catch (error) {
-      const message = messageOf(error);
-      host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "reviewCall", message });
+      hookFailed(host, m.name, "reviewCall", error);
       opinion = { verdict: "deny", reason: `The review of ${m.name} failed.` };
     }
     if (!opinion) continue;

@@ -1,7 +1,7 @@
 /** Finds the tool that a call means, and checks its arguments. */
 import type { Json } from "../core/message.ts";
 import type { ParsedArgs, ToolDefinition } from "../ports.ts";
-import { messageOf } from "./effect.ts";
+import { isThenable, messageOf } from "./effect.ts";
 import type { Host } from "./host.ts";
 
 /** A call after unwrapping: `value` are the arguments as the tool gets them, `args` as they were written. */
@@ -37,7 +37,7 @@ export function resolveCall(
   };
   try {
     const parsed = tool.parse(args);
-    return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);
+    return isThenable(parsed) ? parsed.then(finish) : finish(parsed);
   } catch (error) {
     return `The arguments of ${name} could not be checked: ${messageOf(error)}`;
   }

@@ -1,7 +1,7 @@
 /** Judges the calls of an answer, in call order, against the pinned catalogue. */
 import type { ReviewedCall } from "../core/call.ts";
 import { callsOf } from "../core/message.ts";
-import { effect, messageOf } from "./effect.ts";
+import { effect, isThenable, messageOf } from "./effect.ts";
 import { invalid, judge } from "./judge.ts";
 
 export const reviewCalls = effect<{ id: string; answer: number }>(
@@ -18,7 +18,7 @@ export const reviewCalls = effect<{ id: string; answer: number }>(
           i < max
             ? judge(host, part, () => job.signal)
             : invalid(part, `Not executed: an answer may hold at most ${max} tool calls. Send fewer at once.`);
-        if (judged instanceof Promise)
+        if (isThenable(judged))
           return judged.then((call) => {
             calls.push(call);
             return from(i + 1);

@@ -5,7 +5,7 @@ import { text, type ContentPart, type ResultStatus } from "../core/message.ts";
 import type { Call } from "../core/batch.ts";
 import type { ToolContext, ToolDefinition } from "../ports.ts";
 import { toContent } from "../tool.ts";
-import { effect, isThenable, messageOf, type Job } from "./effect.ts";
+import { effect, isThenable, hookFailed, messageOf, type Job } from "./effect.ts";
 import { readRemark } from "./hook-answers.ts";
 import { cutOutput, cutShort, isShort } from "./output.ts";
 import { checkedValue } from "./resolve-call.ts";
@@ -66,8 +66,7 @@ async function finish(job: Job, call: Call, tool: ToolDefinition, args: unknown,
       const remark = readRemark(await m.afterCall(seen, { status, output }, host.hookContext(job.signal)));
       if (remark) output = [...output, text(remark.note)];
     } catch (error) {
-      const message = messageOf(error);
-      host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "afterCall", message });
+      hookFailed(host, m.name, "afterCall", error);
     }
   }
   return cutOutput(host, call.callId, output);

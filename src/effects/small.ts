@@ -4,7 +4,7 @@ import { estimateText } from "../core/budget.ts";
 import { text, textOf } from "../core/message.ts";
 import { AgentError } from "../core/errors.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { effect, isThenable, messageOf } from "./effect.ts";
+import { effect, isThenable, hookFailed, messageOf } from "./effect.ts";
 import { readContribution, readFeedback, readInputOpinion } from "./hook-answers.ts";
 import type { Host } from "./host.ts";
 
@@ -20,12 +20,7 @@ export const prepareRequest = effect<{ id: string }>(
         const contribution = readContribution(isThenable(words) ? await words : words);
         if (contribution) said.push(contribution);
       } catch (error) {
-        host.journal.note({
-          type: "middleware.failed",
-          middleware: m.name,
-          hook: "contribute",
-          message: messageOf(error),
-        });
+        hookFailed(host, m.name, "contribute", error);
       }
     }
     if (job.settled) return;
@@ -45,12 +40,7 @@ function catalogueNow(host: Host): Catalogue {
     return host.catalogue();
   } catch (error) {
     const middleware = error instanceof AgentError ? (error.details as { middleware?: string })?.middleware : undefined;
-    host.journal.note({
-      type: "middleware.failed",
-      middleware: middleware ?? "unknown",
-      hook: "tools",
-      message: messageOf(error),
-    });
+    hookFailed(host, middleware ?? "unknown", "tools", error);
     return host.pinned.catalogue;
   }
 }
@@ -104,7 +94,7 @@ export const reviewStop = effect<{ id: string }>(
         const said = readFeedback(await m.onStop({ text: answer }, host.hookContext(job.signal)));
         if (said) feedback.push({ id: host.ids.next("feedback"), parts: [text(said.feedback)] });
       } catch (error) {
-        host.journal.note({ type: "middleware.failed", middleware: m.name, hook: "onStop", message: messageOf(error) });
+        hookFailed(host, m.name, "onStop", error);
       }
     }
     job.settle({ type: "stop.reviewed", feedback });

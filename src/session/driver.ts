@@ -2,7 +2,7 @@
 import { asked } from "../core/batch.ts";
 import type { AgentError } from "../core/errors.ts";
 import type { InputEvent, OutputEvent, OutputOf, SessionEvent } from "../core/event.ts";
-import { messageOf } from "../effects/effect.ts";
+import { hookFailed, messageOf } from "../effects/effect.ts";
 import type { Engine } from "./engine.ts";
 import { checkBudget, checkRun, type RunOptions } from "./options.ts";
 import { isEndOf, RunHandle, type RunSource } from "./run.ts";
@@ -215,7 +215,7 @@ export class Driver {
           late,
         ]);
       } catch (error) {
-        journal.note({ type: "middleware.failed", middleware: m.name, hook: "onRunEnd", message: messageOf(error) });
+        hookFailed(this.#engine, m.name, "onRunEnd", error);
       } finally {
         stop();
       }

@@ -219,7 +219,7 @@ export class Engine implements Host {
       await this.takeSignals();
     } catch (error) {
       this.journal.lease = null;
-      await this.parts.store.release(lease, { status: "idle" });
+      await this.#release(lease, this.#status());
       throw error;
     }
   }
@@ -285,6 +285,7 @@ export class Engine implements Host {
     if (this.actor?.getSnapshot().status === "active") this.actor.send(event as never);
   }
 
+  /** Feeds the machine what others left in the store. */
   takeSignals(): Promise<readonly Signal[]> {
     return takeSignals(this);
   }

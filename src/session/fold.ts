@@ -9,21 +9,7 @@ import { Ledger } from "./ledger.ts";
 const inert = fromCallback<any, any>(() => {});
 /** The machine with its effects off: it decides, and nothing happens. */
 export const inertMachine = sessionMachine.provide({
-  actors: Object.fromEntries(
-    [
-      "reviewInputs",
-      "reviewStop",
-      "elideResults",
-      "summarize",
-      "discard",
-      "prepareRequest",
-      "callModel",
-      "reviewCalls",
-      "askApproval",
-      "runTool",
-      "sleep",
-    ].map((name) => [name, inert]),
-  ) as never,
+  actors: Object.fromEntries(Object.keys(sessionMachine.implementations.actors).map((name) => [name, inert])) as never,
 });
 
 /** The machine at rest with this context: where a session begins, again or for the first time. */

@@ -10,13 +10,14 @@ import {
   type Taken,
 } from "../core/event.ts";
 import { StoreError, type Clock, type Lease, type Store } from "../ports.ts";
+import { isThenable } from "../effects/effect.ts";
 import type { Writer } from "../effects/host.ts";
 import { Feed } from "./feed.ts";
 
 /** Where records are folded as they are made. */
 export type Fold = { append(record: JournalRecord): void };
 
-type Batch = { records: JournalRecord[]; events: SessionEvent[]; consumed: string[] };
+type Write = { records: JournalRecord[]; events: SessionEvent[]; consumed: string[] };
 
 export class Journal implements Writer {
   readonly feed: Feed;
@@ -144,25 +145,25 @@ export class Journal implements Writer {
     if (this.broken) return false;
     if (this.#unwritten.length === 0 && this.#consumed.length === 0) return true;
     if (!this.lease) return false;
-    const batch = { records: this.#unwritten, events: this.#unshown, consumed: this.#consumed };
+    const write = { records: this.#unwritten, events: this.#unshown, consumed: this.#consumed };
     this.#unwritten = [];
     this.#unshown = [];
     this.#consumed = [];
     try {
-      const options = batch.consumed.length ? { consume: batch.consumed } : undefined;
-      const lease = this.#store.append(this.lease, batch.records, options);
-      if (!(lease instanceof Promise)) return this.#written(lease, batch.events);
-      this.#writing = lease
+      const options = write.consumed.length ? { consume: write.consumed } : undefined;
+      const lease = this.#store.append(this.lease, write.records, options);
+      if (!isThenable(lease)) return this.#written(lease, write.events);
+      this.#writing = Promise.resolve(lease)
         .then(
-          (next) => this.#written(next, batch.events),
-          (error: unknown) => this.#failed(error, batch),
+          (next) => this.#written(next, write.events),
+          (error: unknown) => this.#failed(error, write),
         )
         .finally(() => {
           this.#writing = null;
         });
       return this.#writing;
     } catch (error) {
-      return this.#failed(error, batch);
+      return this.#failed(error, write);
     }
   }
 
@@ -172,8 +173,8 @@ export class Journal implements Writer {
     return true;
   }
 
-  #failed(error: unknown, batch: Batch): false {
-    const { records, events, consumed } = batch;
+  #failed(error: unknown, write: Write): false {
+    const { records, events, consumed } = write;
     this.#consumed = [...consumed, ...this.#consumed];
     this.#unwritten = [...records, ...this.#unwritten];
     this.#unshown = [...events, ...this.#unshown];

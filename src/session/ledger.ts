@@ -16,11 +16,9 @@ export class Ledger implements Fold {
   memory: { readonly [key: string]: Json } = Object.create(null);
   title: string | undefined;
   opened: Extract<JournalRecord, { type: "session.opened" }> | undefined;
-  /** Options of the newest run, and how it ended. */
+  /** The newest run: what it said and spent, and how it ended. */
   run: {
     id: string;
-    /** `seq` before its first event: the input that came with it. */
-    after: number;
     usage: UsageReport;
     text: string;
     ended: OutputOf<"run.ended"> | null;
@@ -28,23 +26,14 @@ export class Ledger implements Fold {
   usage = noUsage();
   readonly #answers = new Map<number, string>();
   #joins = false;
-  readonly #arrived = new Map<string, number>();
-  #begins = 1;
 
   append(r: JournalRecord): void {
     switch (r.type) {
       case "session.opened":
         this.opened = r;
         return;
-      case "input.received":
-        this.#arrived.set(r.id, r.seq);
-        return;
-      case "run.requested":
-        this.#begins = this.#arrived.get(r.inputs?.[0] ?? "") ?? r.seq;
-        this.#arrived.clear();
-        return;
       case "run.started":
-        this.run = { id: r.runId, after: this.#begins - 1, usage: noUsage(), text: "", ended: null };
+        this.run = { id: r.runId, usage: noUsage(), text: "", ended: null };
         this.#joins = false;
         return;
       case "turn.started":

@@ -48,12 +48,11 @@ export const suspendRun: Update = (c) => ({
 });
 
 /** Starts what may start. */
-export const startTools: Update = (c) =>
-  batch.startable(c.draft!.calls, c.config.limits.toolConcurrency).length ? startIn(c, c.draft!) : {};
+export const startTools: Update = (c) => startIn(c, c.draft!);
 
 function startIn(c: SessionContext, draft: Draft): Change {
   const start = batch.startable(draft.calls, c.config.limits.toolConcurrency);
-  if (!start.length) return { set: { draft } };
+  if (!start.length) return draft === c.draft ? {} : { set: { draft } };
   return {
     set: { draft: withCalls(draft, (call) => (start.includes(call) ? { ...call, stage: "running" } : call)) },
     announce: start.map(batch.startOf),
