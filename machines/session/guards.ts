@@ -76,7 +76,9 @@ export const mustCompactForIt = on(
 export const isOverflow = on("model.failed", (c, e) => c.ending === null && e.failure.class === "overflow");
 export const mayRetry = on(
   "model.failed",
-  (c, e) => c.ending === null && retries(e.failure) && c.draft!.attempt <= c.config.limits.retries,
+  // "Prompt too long" is answered by a compaction, and uses up no retry.
+  (c, e) =>
+    c.ending === null && retries(e.failure) && c.draft!.attempt - c.compaction.overflows <= c.config.limits.retries,
 );
 export const mustReview = on(
   "model.completed",
