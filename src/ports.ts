@@ -24,6 +24,9 @@ export type ModelSettings = {
   extra?: { [key: string]: Json };
 };
 
+/** The shape of a structured answer. */
+export type OutputSpec = { name: string; schema: JsonSchema };
+
 /** A direct tool as a model sees it. */
 export type ToolSpec = { name: string; description: string; parameters: JsonSchema };
 
@@ -36,6 +39,10 @@ export type ModelRequest = {
   messages: readonly Message[];
   tools: readonly ToolSpec[];
   settings: ModelSettings;
+  /** The shape that the final text must have, for ports whose `structured` is true; others are never given one. */
+  output?: OutputSpec;
+  /** What the attempt before it named in `failure.next`: the model to begin with. */
+  prefer?: string;
   /** `turn` answers the user; `summary` and `title` are side requests. */
   purpose: "turn" | "summary" | "title";
   sessionId: string;
@@ -47,7 +54,7 @@ export type ModelRequest = {
  * A stream is complete only when it has yielded `finish`; ending without it is a `malformed` failure.
  */
 export type ModelChunk =
-  | { type: "text"; delta: string; key?: string }
+  | { type: "text"; delta: string; key?: string; opaque?: { provider: string; data: Json } }
   | { type: "thinking"; delta: string; key?: string; opaque?: { provider: string; data: Json } }
   | {
       type: "tool-call";
@@ -72,6 +79,8 @@ export type ModelPort = {
   readonly window?: number;
   /** Whether `usage.costUsd` will be reported; a spend limit needs it. */
   readonly priced?: boolean;
+  /** Whether `request.output` is enforced by the provider; else the runtime asks for it in the instructions. */
+  readonly structured?: boolean;
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelChunk>;
 };
 
@@ -248,6 +257,8 @@ export type Store = {
   delete(id: string): MaybePromise<void>;
   /** A place for what is too large for a record (long outputs, media). Returns a path or name that people can open. */
   putFile(id: string, name: string, content: string | Uint8Array): MaybePromise<string>;
+  /** What `putFile` kept under this name. @throws StoreError `NotFound` */
+  getFile(id: string, name: string): MaybePromise<Uint8Array>;
   /** A cache that spares folding a long journal; never truth. */
   putSnapshot?(lease: Lease, snapshot: Json): MaybePromise<void>;
   close?(): MaybePromise<void>;

@@ -21,6 +21,8 @@ export const failure = lazily(() =>
     status: z.number().optional(),
     /** What the server asked us to wait. */
     retryAfterMs: z.number().nonnegative().optional(),
+    /** Another model stands by: the turn is asked again at once, beginning with this one. */
+    next: z.string().optional(),
   }),
 );
 export type Failure = z.infer<typeof failure>;

@@ -12,10 +12,19 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 const opaque = lazily(() => z.object({ provider: z.string(), data: z.any() }));
 export type Opaque = { provider: string; data: Json };
 
-/** Where bytes come from: inline base64, or an address the provider fetches. */
-const source = { mediaType: z.string(), data: z.string().optional(), url: z.string().optional() };
+/**
+ * Where bytes come from: inline base64, an address the provider fetches, or a file of the session, which a journal names
+ * instead of holding the bytes. Model ports never see the last: it is read back for them.
+ */
+const source = {
+  mediaType: z.string(),
+  data: z.string().optional(),
+  url: z.string().optional(),
+  /** `file` carries the SHA-256 of the content in its name; `bytes` is its length. */
+  stored: lazily(() => z.object({ file: z.string(), bytes: z.number() })).optional(),
+};
 
-const textPart = lazily(() => z.object({ type: z.literal("text"), text: z.string() }));
+const textPart = lazily(() => z.object({ type: z.literal("text"), text: z.string(), opaque: opaque.optional() }));
 const imagePart = lazily(() => z.object({ type: z.literal("image"), ...source }));
 const filePart = lazily(() => z.object({ type: z.literal("file"), name: z.string().optional(), ...source }));
 const audioPart = lazily(() => z.object({ type: z.literal("audio"), ...source }));

@@ -37,7 +37,7 @@ export class Answer {
 
   take(chunk: Extract<ModelChunk, { type: PartKind }>): void {
     const part = chunk.type === "tool-call" ? this.#callPart(chunk) : this.#textPart(chunk);
-    if (chunk.type !== "text" && chunk.opaque) part.opaque = chunk.opaque;
+    if (chunk.opaque) part.opaque = chunk.opaque;
     if (chunk.delta === "") return;
     part.pieces.push(chunk.delta);
     if (this.#watchers.isWatched)

@@ -134,6 +134,7 @@ function names(withSession: WithSession, fresh: () => StoreUnderTest): void {
       () => store.check("none"),
       () => store.delete("none"),
       () => store.putFile("none", "f", "x"),
+      () => store.getFile("none", "f"),
     ])
       expect(await codeOf(work)).toBe("NotFound");
     expect(await store.info("none")).toBeUndefined();
@@ -413,6 +414,14 @@ function files(withSession: WithSession, holding: Holding): void {
     expect(readFileSync(first, "utf8")).toBe("one");
     expect(readFileSync(second, "utf8")).toBe("two");
     expect([...readFileSync(bytes)]).toEqual([0, 255, 10]);
+  });
+
+  test("what was put can be got by its name; what was not is NotFound", async () => {
+    const store = await withSession();
+    await store.putFile("s1", "img.png", new Uint8Array([0, 255, 10]));
+    expect([...(await store.getFile("s1", "img.png"))]).toEqual([0, 255, 10]);
+    expect(await codeOf(() => store.getFile("s1", "other.png"))).toBe("NotFound");
+    expect(await codeOf(() => store.getFile("s1", "../../../etc/passwd"))).toBe("NotFound");
   });
 
   test.each([

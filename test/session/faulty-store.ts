@@ -135,4 +135,7 @@ export class FaultyStore implements Store {
   putFile(id: string, name: string, content: string | Uint8Array) {
     return this.#asked(() => this.base.putFile(id, name, content));
   }
+  getFile(id: string, name: string) {
+    return this.#asked(() => this.base.getFile(id, name));
+  }
 }

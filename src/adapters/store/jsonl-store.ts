@@ -25,7 +25,7 @@ import { Bell, follow } from "./jsonl-watch.ts";
 import type { Fsync, JournalWriter } from "./jsonl-writer.ts";
 import { newestFirst, sessionInfo } from "./session-facts.ts";
 import { fenced, noSuchSession } from "./store-errors.ts";
-import { putSessionFile } from "./session-files.ts";
+import { getSessionFile, putSessionFile } from "./session-files.ts";
 import { makeFolder, remove } from "./whole-files.ts";
 
 /** How many journals' ends are remembered, so that the next run need not read them again. */
@@ -104,11 +104,11 @@ export class JsonlStore implements Store {
         yield records;
       }
       const { segment, offset: size, next = 1, consumed = [], tail } = cursor;
-      if (tail) this.#reportTail(id, paths, tail);
+      if (tail && !this.#isWritten(paths)) this.#warn(tornTail(id, tail));
       else if (after === 0 && !this.#writers.has(id))
         this.#remember(id, { epoch, end: { segment, size, head: next - 1, facts }, consumed });
     } catch (error) {
-      throw readFailure(id, paths, error);
+      throw failureOf("read", id, paths, error);
     }
   }
 
@@ -124,7 +124,7 @@ export class JsonlStore implements Store {
     try {
       yield* follow(paths, id, { after, signal, ended, bell, clock: this.#clock });
     } catch (error) {
-      throw readFailure(id, paths, error);
+      throw failureOf("read", id, paths, error);
     } finally {
       bells.delete(bell);
       if (bells.size === 0) this.#bells.delete(id);
@@ -181,7 +181,7 @@ export class JsonlStore implements Store {
       if (!cursor.tail || this.#isWritten(paths)) return { ok: true };
       return { ok: true, tornTail: { line: cursor.tail.line!, file: cursor.tail.file } };
     } catch (error) {
-      return brokenAt(readFailure(id, paths, error));
+      return brokenAt(failureOf("read", id, paths, error));
     }
   }
 
@@ -194,6 +194,11 @@ export class JsonlStore implements Store {
   putFile(id: string, name: string, content: string | Uint8Array): string {
     const { files } = this.#require(id);
     return guarded(files, "write a file to", () => putSessionFile(files, name, content, this.#fsync === "always"));
+  }
+
+  getFile(id: string, name: string): Uint8Array {
+    const { files } = this.#require(id);
+    return guarded(files, "read a file of", () => getSessionFile(files, id, name));
   }
 
   /** Ends watchers and gives back what is still held: a run that had not ended then was interrupted. */
@@ -217,12 +222,12 @@ export class JsonlStore implements Store {
       writer = openAtKnownEnd(opening, known);
     } catch (error) {
       giveLease(lease);
-      throw openFailure(id, paths, error);
+      throw failureOf("open", id, paths, error);
     }
     if (writer) return this.#started(writer);
     return openAfterReading(opening, this.#warn).then(
       (read) => this.#started(read),
-      (error: unknown) => Promise.reject(openFailure(id, paths, error)),
+      (error: unknown) => Promise.reject(failureOf("open", id, paths, error)),
     );
   }
 
@@ -276,10 +281,6 @@ export class JsonlStore implements Store {
     return holder !== undefined && !dead;
   }
 
-  #reportTail(id: string, paths: SessionPaths, tail: Parameters<typeof tornTail>[1]): void {
-    if (!this.#isWritten(paths)) this.#warn(tornTail(id, tail));
-  }
-
   #ring(id: string): void {
     for (const bell of this.#bells.get(id) ?? []) bell.ring();
   }
@@ -292,9 +293,6 @@ function brokenAt(failure: unknown): JournalHealth {
   throw failure;
 }
 
-const openFailure = (id: string, paths: SessionPaths, error: unknown): unknown =>
-  errno(error) === "ENOENT" ? noSuchSession(id) : unavailable(paths.folder, `open session ${id} in`, error);
-
-/** What stands in the way of reading, as a StoreError; a file that has gone is a session that was deleted. */
-const readFailure = (id: string, paths: SessionPaths, error: unknown): unknown =>
-  errno(error) === "ENOENT" ? noSuchSession(id) : unavailable(paths.folder, `read session ${id} in`, error);
+/** What stands in the way, as a StoreError; a file that has gone is a session that was deleted. */
+const failureOf = (what: "open" | "read", id: string, paths: SessionPaths, error: unknown): unknown =>
+  errno(error) === "ENOENT" ? noSuchSession(id) : unavailable(paths.folder, `${what} session ${id} in`, error);

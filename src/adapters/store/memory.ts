@@ -144,6 +144,11 @@ class MemoryStore implements Store {
     return this.#files.put(id, name, content);
   }
 
+  getFile(id: string, name: string): Uint8Array {
+    this.#find(id);
+    return this.#files.get(id, name);
+  }
+
   close(): void {
     this.#files.close();
   }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { putSessionFile } from "./session-files.ts";
+import { getSessionFile, putSessionFile } from "./session-files.ts";
 
 const folders = new Set<string>();
 let listening = false;
@@ -27,6 +27,9 @@ export function temporaryFiles() {
         removeAtExit(root);
       }
       return putSessionFile(join(root, session), name, content, false);
+    },
+    get(session: string, name: string): Uint8Array {
+      return getSessionFile(root === undefined ? undefined : join(root, session), session, name);
     },
     remove(session: string): void {
       if (root !== undefined) rmSync(join(root, session), { recursive: true, force: true });
