@@ -1,7 +1,7 @@
 /** rcra: LLM agent loops as one explicit state machine. */
 export { createAgent, type Agent, type SessionReading } from "./session/agent.ts";
 export type { Session, SessionState, Receipt, DecideResult, Compactability } from "./session/session.ts";
-export type { Run, RunResult } from "./session/run.ts";
+export type { CompletedRun, Run, RunResult } from "./session/run.ts";
 export { explain } from "./session/run.ts";
 export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
@@ -16,6 +16,7 @@ export {
 } from "./middleware/middleware.ts";
 export { oneByOne } from "./effects/ask-approval.ts";
 export type { Approve } from "./effects/host.ts";
+export { fallback } from "./adapters/model/fallback.ts";
 export { memoryStore } from "./adapters/store/memory.ts";
 export { jsonlStore } from "./adapters/store/jsonl.ts";
 export { AgentError, type AgentErrorCode, type RunError, type RunErrorCode } from "./core/errors.ts";

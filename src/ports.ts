@@ -81,6 +81,11 @@ export type ModelPort = {
   readonly priced?: boolean;
   /** Whether `request.output` is enforced by the provider; else the runtime asks for it in the instructions. */
   readonly structured?: boolean;
+  /**
+   * Asked after each failure, also one of the runtime's own (a timeout): the model to ask next, as `request.prefer` will
+   * name it, or nothing. `failed` is the `prefer` of the request that failed.
+   */
+  standIn?(failure: Failure, failed: string | undefined): string | undefined;
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<ModelChunk>;
 };
 

@@ -29,19 +29,27 @@ export type ArgsOf<S> = S extends z.ZodType
 export type CompiledInput = { parameters: JsonSchema; parse: (args: Json) => ParsedArgs | Promise<ParsedArgs> };
 
 /**
- * Compiles a schema. `parameters` is the JSON Schema to show instead of what the schema would give.
+ * Compiles a schema. `parameters` is the JSON Schema to show instead of what the schema would give; `heading` stands above
+ * what is wrong with a value.
  * @throws AgentError `invalid_options` for what a model cannot be told in JSON Schema, with the place
  */
-export function compileInput(input: unknown, parameters: JsonSchema | undefined): CompiledInput {
+export function compileInput(
+  input: unknown,
+  parameters: JsonSchema | undefined,
+  heading = "Invalid arguments",
+): CompiledInput {
   if (isZod(input))
-    return { parameters: asObject(parameters ?? fromZod(input)), parse: (args) => parseZod(input, args) };
+    return { parameters: asObject(parameters ?? fromZod(input)), parse: (args) => parseZod(input, args, heading) };
   if (isStandard(input))
-    return { parameters: asObject(parameters ?? fromStandard(input)), parse: (args) => parseStandard(input, args) };
+    return {
+      parameters: asObject(parameters ?? fromStandard(input)),
+      parse: (args) => parseStandard(input, args, heading),
+    };
   if (typeof input !== "object" || input === null || Array.isArray(input))
     throw refused("", "expected a zod schema, a Standard Schema or a JSON Schema");
   const schema = asObject(input as JsonSchema);
   const validator = toZod("$schema" in input ? { ...schema, $schema: input.$schema as string } : schema);
-  return { parameters: parameters ?? schema, parse: (args) => parseZod(validator, args) };
+  return { parameters: parameters ?? schema, parse: (args) => parseZod(validator, args, heading) };
 }
 
 const isZod = (input: unknown): input is z.ZodType => typeof input === "object" && input !== null && "_zod" in input;
@@ -62,20 +70,19 @@ function asObject(schema: JsonSchema): JsonSchema {
  * Runs the schema once, whether it checks at once or takes its time. (`safeParse` throws on the latter, having begun: a
  * second run would check twice, and the first one's failure would be nobody's.)
  */
-function parseZod(schema: z.ZodType, args: Json): ParsedArgs | Promise<ParsedArgs> {
+function parseZod(schema: z.ZodType, args: Json, heading: string): ParsedArgs | Promise<ParsedArgs> {
+  const read = ({ value, issues }: z.core.ParsePayload): ParsedArgs => {
+    if (issues.length === 0) return { ok: true, value };
+    const final = issues.map((issue) => z.core.util.finalizeIssue(issue, {}, z.core.config()));
+    return { ok: false, error: sentences(heading, final.flatMap(flat)) };
+  };
   try {
     const payload = schema._zod.run({ value: args, issues: [] }, {});
-    return payload instanceof Promise ? payload.then(fromPayload, broken) : fromPayload(payload);
+    return payload instanceof Promise ? payload.then(read, broken(heading)) : read(payload);
   } catch (error) {
-    return broken(error);
+    return broken(heading)(error);
   }
 }
-
-const fromPayload = ({ value, issues }: z.core.ParsePayload): ParsedArgs => {
-  if (issues.length === 0) return { ok: true, value };
-  const final = issues.map((issue) => z.core.util.finalizeIssue(issue, {}, z.core.config()));
-  return { ok: false, error: sentences(final.flatMap(flat)) };
-};
 
 /** A union says only that nothing fits; the alternative that fits best is what was meant. */
 function flat(issue: z.core.$ZodIssue): StandardIssue[] {
@@ -88,31 +95,32 @@ function flat(issue: z.core.$ZodIssue): StandardIssue[] {
 const distance = (issues: readonly z.core.$ZodIssue[]): number =>
   issues.length + (issues.some(({ path }) => path.length === 0) ? 1_000 : 0);
 
-function parseStandard(schema: StandardSchema, args: Json): ParsedArgs | Promise<ParsedArgs> {
+function parseStandard(schema: StandardSchema, args: Json, heading: string): ParsedArgs | Promise<ParsedArgs> {
+  const read = (result: StandardResult): ParsedArgs =>
+    result.issues ? { ok: false, error: sentences(heading, result.issues) } : { ok: true, value: result.value };
   try {
     const result = schema["~standard"].validate(args);
-    return result instanceof Promise ? result.then(fromStandardResult, broken) : fromStandardResult(result);
+    return result instanceof Promise ? result.then(read, broken(heading)) : read(result);
   } catch (error) {
-    return broken(error);
+    return broken(heading)(error);
   }
 }
 
-const fromStandardResult = (result: StandardResult): ParsedArgs =>
-  result.issues ? { ok: false, error: sentences(result.issues) } : { ok: true, value: result.value };
-
-/** A check of the schema's own threw: arguments that cannot be checked are not used. */
-const broken = (error: unknown): ParsedArgs => ({
-  ok: false,
-  error: `Invalid arguments: they could not be checked (${messageOf(error)}).`,
-});
+/** A check of the schema's own threw: what cannot be checked is not used. */
+const broken =
+  (heading: string) =>
+  (error: unknown): ParsedArgs => ({
+    ok: false,
+    error: `${heading}: they could not be checked (${messageOf(error)}).`,
+  });
 
 /** All mistakes in one text that a model can act on: one line each, with the place. */
-function sentences(issues: readonly StandardIssue[]): string {
+function sentences(heading: string, issues: readonly StandardIssue[]): string {
   const lines = issues.map(({ path = [], message }) => {
     const place = path.map((p) => (typeof p === "object" ? p.key : p)).reduce<string>(joinPlace, "");
     return place ? `- ${place}: ${message}` : `- ${message}`;
   });
-  return `Invalid arguments:\n${[...new Set(lines)].join("\n")}`;
+  return `${heading}:\n${[...new Set(lines)].join("\n")}`;
 }
 
 const joinPlace = (place: string, key: PropertyKey): string =>

@@ -1,6 +1,6 @@
 /** What the machine remembers: control data only. Words and outputs live in the transcript, beside the machine. */
 import type { Draft } from "../../src/core/draft.ts";
-import type { SessionConfig } from "../../src/core/event.ts";
+import type { SessionConfig } from "../../src/core/config.ts";
 import type { Inbox } from "../../src/core/inbox.ts";
 import { noCompaction, type Compaction } from "../../src/core/lap.ts";
 import { noPressure, type Pressure } from "../../src/core/pressure.ts";

@@ -1,11 +1,12 @@
 /** The questions the machine asks. Each is a sentence about the context, and of the event where it says so. */
 import * as lap from "../../src/core/lap.ts";
 import type { CompactionSettings } from "../../src/core/limits.ts";
-import { retries } from "../../src/core/failure.ts";
+import { mayAskAgain } from "../../src/core/failure.ts";
 import type { InputEvent, InputOf } from "../../src/core/event.ts";
 import { callsOf } from "../../src/core/message.ts";
 import type { CallStage } from "../../src/core/batch.ts";
-import { mayTake, refusal } from "../../src/core/inbox.ts";
+import { mayTake, refusal, unreviewed } from "../../src/core/inbox.ts";
+import { mayBeSentOn } from "../../src/core/run.ts";
 import { tokensOf } from "../../src/core/pressure.ts";
 import type { SessionContext } from "./context.ts";
 
@@ -30,7 +31,7 @@ export const hasOpenRun = on("cancel.requested", (c, e) => c.run !== null && con
 export const mustSettle = when((c) => c.ending !== null && !!c.draft?.answer);
 export const isReplaced = when((c) => c.ending?.next !== undefined);
 export const isEnding = when((c) => c.ending !== null);
-export const hasUnreviewedInput = when((c) => c.inbox.some((i) => !i.reviewed));
+export const hasUnreviewedInput = when((c) => unreviewed(c.inbox).length > 0);
 export const isTurnOpen = when((c) => c.draft !== null);
 export const isCutForGood = when((c) => c.continues && c.run!.continuations > c.config.limits.continuations);
 export const isOutOfTurns = when((c) => {
@@ -44,8 +45,7 @@ export const isOverBudget = when((c) => {
 export const hasMore = when(hasWork);
 export const mustWait = when((c) => c.tasks.length > 0 && !c.run!.waitedOut);
 export const mustReviewStop = when(
-  (c) =>
-    c.config.reviews.stop && c.run!.turns > 0 && !c.run!.stopReviewed && c.run!.feedback < c.config.limits.stopFeedback,
+  (c) => c.run!.turns > 0 && !c.run!.stopReviewed && (!!c.run!.options.output || mayBeSentOn(c.run!, c.config)),
 );
 const joins = (c: SessionContext, e: InputOf<"input.received">) =>
   refusal(c.inbox, e, c.config.limits, c.run?.id) === undefined;
@@ -76,9 +76,7 @@ export const mustCompactForIt = on(
 export const isOverflow = on("model.failed", (c, e) => c.ending === null && e.failure.class === "overflow");
 export const mayRetry = on(
   "model.failed",
-  // "Prompt too long" is answered by a compaction, and uses up no retry.
-  (c, e) =>
-    c.ending === null && retries(e.failure) && c.draft!.attempt - c.compaction.overflows <= c.config.limits.retries,
+  (c, e) => c.ending === null && mayAskAgain(e.failure, c.draft!.tries, c.config.limits),
 );
 export const mustReview = on(
   "model.completed",

@@ -1,4 +1,5 @@
 /** Reason: one turn asks the model, as often as its failures allow. */
+import { attemptOf } from "../../src/core/draft.ts";
 import { leavesTo, sessionSetup } from "./setup.ts";
 
 export const reason = sessionSetup.createStateConfig({
@@ -22,11 +23,7 @@ export const reason = sessionSetup.createStateConfig({
       invoke: {
         id: "callModel",
         src: "callModel",
-        input: ({ context }) => ({
-          id: context.id,
-          turn: context.draft!.turn,
-          attempt: context.draft!.attempt,
-        }),
+        input: ({ context: { id, draft, run } }) => ({ id, ...attemptOf(draft!), prefer: run!.prefer }),
       },
       on: {
         "model.completed": [

@@ -1,4 +1,6 @@
 /** Receive: the only phase that waits, goes round again, or ends a run. */
+import { unreviewed } from "../../src/core/inbox.ts";
+import { stopOptions } from "../../src/core/run.ts";
 import { leavesTo, sessionSetup } from "./setup.ts";
 
 export const receive = sessionSetup.createStateConfig({
@@ -47,10 +49,7 @@ export const receive = sessionSetup.createStateConfig({
     admitting: {
       invoke: {
         src: "reviewInputs",
-        input: ({ context }) => ({
-          id: context.id,
-          ids: context.inbox.filter((i) => !i.reviewed).map((i) => i.id),
-        }),
+        input: ({ context }) => ({ id: context.id, ids: unreviewed(context.inbox) }),
       },
       on: {
         "inputs.reviewed": { target: "deciding", actions: "admitInputs" },
@@ -78,7 +77,10 @@ export const receive = sessionSetup.createStateConfig({
 
     /** `onStop` looks at the final answer. */
     closing: {
-      invoke: { src: "reviewStop", input: ({ context }) => ({ id: context.id }) },
+      invoke: {
+        src: "reviewStop",
+        input: ({ context: { id, run, config } }) => ({ id, ...stopOptions(run!, config) }),
+      },
       on: {
         "stop.reviewed": { target: "deciding", actions: "takeStopReview" },
         ...leavesTo("deciding"),

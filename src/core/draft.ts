@@ -2,6 +2,7 @@
 import { resultOf, type Call } from "./batch.ts";
 import { estimateText } from "./budget.ts";
 import type { CallResult, InputOf, OutputOf, Taken } from "./event.ts";
+import { backoffMs, type Failure } from "./failure.ts";
 import { textOf } from "./message.ts";
 
 /** The open turn: from its inputs to its commit. */
@@ -15,6 +16,8 @@ export type Draft = {
   calls: readonly Call[];
   /** `seq` of the last failed attempt that showed something; 0 for none. */
   failed: number;
+  /** Retries of the model that is being asked. */
+  tries: number;
   waitMs: number;
   /** The run's approver has answered what it wanted to. */
   answered: boolean;
@@ -27,9 +30,32 @@ export const newDraft = (turn: number): Draft => ({
   cut: false,
   calls: [],
   failed: 0,
+  tries: 0,
   waitMs: 0,
   answered: false,
 });
+
+/** The next attempt begins; what the one before had shown is told to it, and which model stands in. */
+export function nextAttempt(
+  before: Draft,
+  prefer: string | null,
+): { draft: Draft; started: OutputOf<"attempt.started"> } {
+  const { turn, failed } = before;
+  const attempt = before.attempt + 1;
+  const started: OutputOf<"attempt.started"> = { type: "attempt.started", turn, attempt };
+  if (failed) started.retried = failed;
+  if (prefer !== null) started.prefer = prefer;
+  return { draft: { ...before, attempt, failed: 0 }, started };
+}
+
+/** Which attempt is under way. */
+export const attemptOf = ({ turn, attempt }: Draft): { turn: number; attempt: number } => ({ turn, attempt });
+
+/** The draft as it waits for its next attempt: of the same model after a while, of one that stands by at once. */
+export const waitingAgain = (draft: Draft, f: Failure, limits: Parameters<typeof backoffMs>[2]): Draft =>
+  f.next === undefined
+    ? { ...draft, tries: draft.tries + 1, waitMs: backoffMs(f, draft.tries + 1, limits) }
+    : { ...draft, tries: 0, waitMs: 0 };
 
 /** A failed attempt is kept when it had shown something; what was shown is announced as discarded. */
 export function discard(

@@ -3,39 +3,16 @@
  * Schemas are for reading (journals, outside input); live events are typed, not parsed.
  */
 import { z } from "zod";
-import { approvalRequest, approvals, output, reviewedCall, settledDecision } from "./call.ts";
+import { approvalRequest, output, reviewedCall, settledDecision } from "./call.ts";
+import { runOptions, sessionConfig } from "./config.ts";
 import { directive } from "./projection.ts";
 import { failure } from "./failure.ts";
-import { compactionSettings, limits } from "./limits.ts";
 import { assistantMessage, assistantPart, contentPart, message, resultStatus } from "./message.ts";
 import { usage } from "./usage.ts";
 import { lazily, lazySchemas } from "./lazy.ts";
 
 /** Version of the record format. A journal of a newer one is refused untouched. */
 export const JOURNAL_VERSION = 1;
-
-/** Constants of a session that the machine decides by; they come from the agent and are written to the journal. */
-export const sessionConfig = lazily(() =>
-  z.object({
-    limits,
-    compaction: compactionSettings,
-    /** Which reviews exist at all, so that a state without a reviewer is passed through. */
-    reviews: z.object({ input: z.boolean(), stop: z.boolean() }),
-  }),
-);
-export type SessionConfig = z.infer<typeof sessionConfig>;
-
-/** What a run may override, as the machine sees it. */
-export const runOptions = lazily(() =>
-  z.object({
-    maxTurns: z.number().int().optional(),
-    maxBudgetUsd: z.number().optional(),
-    approvals,
-    thinkingLevel: z.string().optional(),
-    settings: z.any().optional(),
-  }),
-);
-export type MachineRunOptions = z.infer<typeof runOptions>;
 
 const inputKind = lazily(() => z.enum(["prompt", "defer", "info"]));
 export type InputKind = z.infer<typeof inputKind>;
@@ -147,7 +124,12 @@ export const inputEvents = lazySchemas({
       usage: usage.optional(),
     }),
   "compaction.failed": () => z.object({ message: z.string() }),
-  "stop.reviewed": () => z.object({ feedback: z.array(z.object({ id: z.string(), parts: z.array(contentPart) })) }),
+  "stop.reviewed": () =>
+    z.object({
+      feedback: z.array(z.object({ id: z.string(), parts: z.array(contentPart) })),
+      /** Why the answer does not fit the run's output schema; without `feedback` it is not asked for again. */
+      invalid: z.string().optional(),
+    }),
   "timer.elapsed": () => z.object({ timer: z.string() }),
   "store.failed": () =>
     z.object({ message: z.string(), /** Somebody else writes now. */ fenced: z.boolean().optional() }),
@@ -211,7 +193,14 @@ export const outputEvents = lazySchemas({
     }),
   "inputs.taken": () => z.object({ inputs: ids, reviews: z.array(z.number()).optional() }),
   "input.refused": () => z.object({ id: z.string(), reason: z.string() }),
-  "attempt.started": () => z.object({ turn: z.number(), attempt: z.number(), retried: z.number().optional() }),
+  "attempt.started": () =>
+    z.object({
+      turn: z.number(),
+      attempt: z.number(),
+      retried: z.number().optional(),
+      /** The model that stands in for one that failed. */
+      prefer: z.string().optional(),
+    }),
   "attempt.discarded": () =>
     z.object({
       turn: z.number(),

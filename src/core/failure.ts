@@ -27,15 +27,16 @@ export const failure = lazily(() =>
 );
 export type Failure = z.infer<typeof failure>;
 
-/** Classes that are tried again within the same turn. */
-export const retries = (f: Failure): boolean => f.class === "timeout" || f.class === "malformed";
+/** Whether the same turn is asked once more, after `tries` retries of the model that failed. */
+export const mayAskAgain = (f: Failure, tries: number, limits: { retries: number }): boolean =>
+  f.next !== undefined || ((f.class === "timeout" || f.class === "malformed") && tries < limits.retries);
 
-/** Milliseconds to wait before attempt `attempt + 1`, without the jitter that whoever waits may add. */
+/** Milliseconds to wait before retry `tries`, without the jitter that whoever waits may add. */
 export function backoffMs(
   f: Failure,
-  attempt: number,
+  tries: number,
   l: { backoff: "linear" | "exponential"; backoffMs: number; retryAfterCapMs: number },
 ): number {
   if (f.retryAfterMs !== undefined) return Math.min(f.retryAfterMs, l.retryAfterCapMs);
-  return l.backoff === "linear" ? attempt * l.backoffMs : l.backoffMs * 2 ** (attempt - 1);
+  return l.backoff === "linear" ? tries * l.backoffMs : l.backoffMs * 2 ** (tries - 1);
 }

@@ -71,6 +71,9 @@ export const reviewsOf = (inbox: Inbox): { reviews?: number[] } => {
   const reviews = [...new Set(inbox.flatMap((i) => i.review ?? []))];
   return reviews.length ? { reviews } : {};
 };
+/** Prompts that `onInput` has not seen yet. */
+export const unreviewed = (inbox: Inbox): string[] => idsOf(inbox.filter((input) => !input.reviewed));
+
 export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);
 
 /** What a stop review sends back, as an input that wakes. */

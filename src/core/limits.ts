@@ -38,6 +38,10 @@ export const limits = lazily(() =>
     summaryAttempts: count.min(1).default(3),
     /** Times in a row that a stop review may send the run on. */
     stopFeedback: count.min(0).default(8),
+    /** Times in a row that an answer that does not fit the output schema is asked for again. */
+    outputRepairs: count.min(0).default(2),
+    /** Bytes of an image, file or sound that a record holds itself; larger ones go to a file of the session. */
+    maxInlineMediaBytes: count.min(0).default(8_192),
     /** Inputs waiting at once; one more is refused. */
     inbox: count.min(1).default(1_000),
     /** US dollars one run may spend; 0 is no limit. */

@@ -1,6 +1,7 @@
 /** A run as the machine keeps it, and why one is on its way out. */
 import { retryable, type RunError, type RunErrorCode } from "./errors.ts";
-import type { MachineRunOptions, OutputOf, RunStatus } from "./event.ts";
+import type { MachineRunOptions, SessionConfig } from "./config.ts";
+import type { InputOf, OutputOf, RunStatus } from "./event.ts";
 
 export type Run = {
   id: string;
@@ -15,6 +16,10 @@ export type Run = {
   continuations: number;
   /** Times in a row that a stop review sent the run on. */
   feedback: number;
+  /** Times in a row that an answer did not fit the output schema. */
+  repairs: number;
+  /** The model that stands in for one that failed; null for the first choice. */
+  prefer: string | null;
   /** The stop review has seen the newest answer. */
   stopReviewed: boolean;
   /** Waited for background work as long as allowed. */
@@ -32,6 +37,8 @@ export const newRun = (id: string, options: MachineRunOptions): Run => ({
   costUsd: 0,
   continuations: 0,
   feedback: 0,
+  repairs: 0,
+  prefer: null,
   stopReviewed: false,
   waitedOut: false,
   refused: null,
@@ -57,6 +64,26 @@ export const failed = (code: RunErrorCode, message: string): Ending => ({
   status: "failed",
   error: { code, message, retryable: retryable(code) },
 });
+
+/** Whether `onStop` may have a say once more. */
+export const mayBeSentOn = (run: Run, { reviews, limits }: SessionConfig): boolean =>
+  reviews.stop && run.feedback < limits.stopFeedback;
+
+/** What a look at the final answer may lead to, still. */
+export const stopOptions = (run: Run, config: SessionConfig): { mayRepair: boolean; maySendOn: boolean } => ({
+  mayRepair: run.repairs < config.limits.outputRepairs,
+  maySendOn: mayBeSentOn(run, config),
+});
+
+/** After that look: the answer stands, is sent on with feedback, or failed to fit the output schema once too often. */
+export function afterStopReview(run: Run, e: InputOf<"stop.reviewed">): { run: Run; ending?: Ending } {
+  const { invalid, feedback } = e;
+  if (invalid !== undefined && feedback.length) return { run: { ...run, repairs: run.repairs + 1 } };
+  if (invalid !== undefined)
+    return { run, ending: failed("output_invalid", `The answer does not fit the output schema. ${invalid}`) };
+  if (feedback.length) return { run: { ...run, repairs: 0, feedback: run.feedback + 1 } };
+  return { run: { ...run, stopReviewed: true } };
+}
 
 /** The ending of a run whose context cannot be made to fit. */
 export const exhausted = (tokens: number, window: number): Ending =>

@@ -5,8 +5,10 @@ import type { ModelChunk, ModelPort, ModelRequest } from "../ports.ts";
 import { usage as usageSchema, type Usage } from "../core/usage.ts";
 import { Answer } from "./answer.ts";
 import { effect, messageOf, type Job } from "./effect.ts";
+import type { Host } from "./host.ts";
+import { outputInstructions } from "./structured.ts";
 
-type Input = { id: string; turn: number; attempt: number };
+type Input = { id: string; turn: number; attempt: number; prefer: string | null };
 
 export const callModel = effect<Input>(
   async (input, job) => {
@@ -15,21 +17,27 @@ export const callModel = effect<Input>(
     if (durable !== true && !(await durable)) return;
     if (job.settled) return;
     const answer = new Answer(input.turn, input.attempt, host.journal);
-    const request: ModelRequest = {
-      instructions: withContributions(host.instructions, host.pinned.contributions),
-      messages: host.transcript.view,
-      tools: host.pinned.catalogue.specs,
-      settings: host.run.settings,
-      purpose: "turn",
-      sessionId: host.id,
-    };
-    await converse(host.run.model, request, job, answer);
+    await converse(host.run.model, requestOf(host, input.prefer), job, answer);
   },
   (error) => failedWith({ class: "fatal", message: messageOf(error) }),
 );
 
-const withContributions = (instructions: string, contributions: string) =>
-  contributions === "" ? instructions : instructions === "" ? contributions : `${instructions}\n\n${contributions}`;
+/** The frozen instructions first, then what is contributed to this request. */
+function requestOf(host: Host, prefer: string | null): ModelRequest {
+  const { model, output, settings } = host.run;
+  const said = [host.instructions, host.pinned.contributions, outputInstructions(output, model)];
+  const request: ModelRequest = {
+    instructions: said.filter(Boolean).join("\n\n"),
+    messages: host.transcript.view,
+    tools: host.pinned.catalogue.specs,
+    settings,
+    purpose: "turn",
+    sessionId: host.id,
+  };
+  if (output && model.structured) request.output = output.spec;
+  if (prefer !== null) request.prefer = prefer;
+  return request;
+}
 
 const failedWith = (failure: Failure, answer?: Answer, usage?: Usage): InputOf<"model.failed"> => {
   const event: InputOf<"model.failed"> = { type: "model.failed", failure, parts: answer?.parts() ?? [] };
@@ -43,6 +51,7 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
   const watch = new StreamWatch(job, (failure) => settle(failedWith(failure, answer, usage)));
   const settle = (event: InputOf<"model.failed"> | InputOf<"model.completed">) => {
     watch.stop();
+    if (event.type === "model.failed") nameStandIn(event.failure, model, request.prefer, job);
     job.settle(event);
     if (event.type === "model.failed") job.release();
   };
@@ -73,6 +82,16 @@ async function converse(model: ModelPort, request: ModelRequest, job: Job, answe
     settle(failedWith({ class: "malformed", message }, answer, usage));
   } catch (error) {
     settle(failedWith({ class: "fatal", message: messageOf(error) }, answer, usage));
+  }
+}
+
+/** Who stands by for the model that failed goes into the record: the machine asks that one next. */
+function nameStandIn(failure: Failure, model: ModelPort, failed: string | undefined, job: Job): void {
+  try {
+    const next = failure.class === "cancelled" ? undefined : model.standIn?.(failure, failed);
+    if (typeof next === "string") failure.next = next;
+  } catch (error) {
+    job.host.logger.warn(`The model port could not name a stand-in: ${messageOf(error)}`);
   }
 }
 

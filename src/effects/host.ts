@@ -6,6 +6,7 @@ import type { Transcript } from "../core/transcript.ts";
 import type { Chain, HookContext } from "../middleware/middleware.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, Signal, Store, ToolContext } from "../ports.ts";
 import type { Catalogue } from "./catalogue.ts";
+import type { Output } from "./structured.ts";
 
 /** Answers a batch of asks: for all of them at once, or call by call. */
 export type Approve =
@@ -22,6 +23,8 @@ export type LiveRun = {
   approve: Approve | undefined;
   model: ModelPort;
   settings: ModelSettings;
+  /** The shape that the final answer must have. */
+  output: Output | undefined;
   /** What an ask meets that `approve` leaves out. */
   unanswered: "deny" | "wait" | "suspend";
   context: unknown;
@@ -53,6 +56,8 @@ export type Host = {
   readonly journal: Writer;
   /** The active run; side work between runs uses the agent's own model. */
   readonly run: LiveRun;
+  /** The newest answer of the run; one that was cut and gone on with is whole. */
+  readonly answer: string;
   /** The model for summaries. */
   readonly summaryModel: ModelPort;
   /** Tools as of now. */

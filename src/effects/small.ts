@@ -1,12 +1,13 @@
 /** The small effects: preparing a request, reviewing inputs and endings, waiting. */
 import type { InputOf } from "../core/event.ts";
 import { estimateText } from "../core/budget.ts";
-import { text, textOf } from "../core/message.ts";
+import { text } from "../core/message.ts";
 import { AgentError } from "../core/errors.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { effect, isThenable, hookFailed, messageOf } from "./effect.ts";
 import { readContribution, readFeedback, readInputOpinion } from "./hook-answers.ts";
 import type { Host } from "./host.ts";
+import { outputInstructions, readOutput, repairRequest } from "./structured.ts";
 
 /** Pins the catalogue and collects what the chain contributes. A contribution that fails is left out. */
 export const prepareRequest = effect<{ id: string }>(
@@ -27,7 +28,8 @@ export const prepareRequest = effect<{ id: string }>(
     const catalogue = catalogueNow(host);
     const contributions = said.join("\n\n");
     host.pinned = { catalogue, contributions };
-    const tokens = estimateText(host.instructions) + estimateText(contributions) + catalogue.tokens;
+    const fixed = [host.instructions, contributions, outputInstructions(host.run.output, host.run.model)];
+    const tokens = fixed.reduce((sum, words) => sum + estimateText(words), catalogue.tokens);
     const stable = !host.chain.some((m) => m.contribute || typeof m.tools === "function");
     job.settle({ type: "request.prepared", catalogue: catalogue.hash, tools: catalogue.names, tokens, stable });
   },
@@ -81,15 +83,19 @@ export const reviewInputs = effect<{ id: string; ids: readonly string[] }>(
   }),
 );
 
-/** `onStop` of the whole chain looks at the final answer. */
-export const reviewStop = effect<{ id: string }>(
-  async (_, job) => {
+/** The final answer is held against the run's output schema; then `onStop` of the whole chain looks at it. */
+export const reviewStop = effect<{ id: string; mayRepair: boolean; maySendOn: boolean }>(
+  async ({ mayRepair, maySendOn }, job) => {
     const { host } = job;
-    const last = host.transcript.entries.at(-1);
-    const answer = last?.kind === "exchange" ? textOf(last.message.parts) : "";
+    const { answer } = host;
     const feedback: InputOf<"stop.reviewed">["feedback"] = [];
+    const read = host.run.output && (await readOutput(host.run.output, answer));
+    if (read && !read.ok) {
+      if (mayRepair) feedback.push({ id: host.ids.next("repair"), parts: [text(repairRequest(read.error))] });
+      return job.settle({ type: "stop.reviewed", feedback, invalid: read.error });
+    }
     for (const m of host.chain) {
-      if (!m.onStop) continue;
+      if (!m.onStop || !maySendOn) continue;
       try {
         const said = readFeedback(await m.onStop({ text: answer }, host.hookContext(job.signal)));
         if (said) feedback.push({ id: host.ids.next("feedback"), parts: [text(said.feedback)] });
@@ -106,7 +112,9 @@ export const reviewStop = effect<{ id: string }>(
 export const sleep = effect<{ id: string; timer: string; ms: number }>(
   ({ timer, ms }, job) => {
     const spread = timer === "backoff" && job.host.limits.backoff === "exponential" ? 1 + job.host.jitter() / 4 : 1;
-    job.onLeave(job.host.clock.setTimer(ms * spread, () => job.settle({ type: "timer.elapsed", timer })));
+    const over = () => job.settle({ type: "timer.elapsed", timer });
+    if (ms > 0) job.onLeave(job.host.clock.setTimer(ms * spread, over));
+    else queueMicrotask(over);
   },
   (_, { timer }) => ({ type: "timer.elapsed", timer }),
 );

@@ -3,10 +3,11 @@ import { asked } from "../core/batch.ts";
 import type { AgentError } from "../core/errors.ts";
 import type { InputEvent, OutputEvent, OutputOf, SessionEvent } from "../core/event.ts";
 import { hookFailed, messageOf } from "../effects/effect.ts";
+import { readOutput } from "../effects/structured.ts";
 import type { Engine } from "./engine.ts";
 import { checkBudget, checkRun, type RunOptions } from "./options.ts";
 import { isEndOf, RunHandle, type RunSource } from "./run.ts";
-import { failStore, liveRunOf, machineOptionsOf, resultOf } from "./run-options.ts";
+import { failStore, liveRunOf, machineOptionsOf, outputOf, resultOf } from "./run-options.ts";
 import { asAgentError } from "./store-errors.ts";
 
 type Active = {
@@ -62,6 +63,7 @@ export class Driver {
       if (refusal) throw refusal;
       const checked = { ...this.#engine.parts.defaults, ...(continued ? this.#suspended : {}), ...checkRun(options) };
       checkBudget(checked, this.#engine.parts);
+      if (checked.output !== undefined) outputOf(checked.output);
       const events = continued ? [] : inputs();
       this.active = { handle, options: checked, unclaimed: false, early: [], finishing: null };
       void this.#drive(this.active, events, continued, after ?? ending);
@@ -185,6 +187,11 @@ export class Driver {
     const result = resultOf(event, engine.ledger);
     // The announcement comes in the middle of a transition: first let the machine come to rest.
     await Promise.resolve();
+    const { output } = engine.run;
+    if (output && result.status === "completed") {
+      const read = await readOutput(output, result.text);
+      if (read.ok) result.object = read.value;
+    }
     const written = await engine.journal.finish();
     if (!written) failStore(result, engine.journal.broken);
     if (event.type === "run.ended") await this.#tellChain(event);

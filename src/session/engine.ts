@@ -16,6 +16,7 @@ import { journals, liveMachine } from "./journaled.ts";
 import { Ledger } from "./ledger.ts";
 import { driftOf } from "./drift.ts";
 import { observing } from "./observing.ts";
+import { Shared } from "./shared.ts";
 import { takeSignals } from "./signals.ts";
 import { asAgentError } from "./store-errors.ts";
 import { toolSession } from "./tool-session.ts";
@@ -25,11 +26,10 @@ type SessionActor = Actor<typeof sessionMachine>;
 /** What a session was opened with, and what of it lives only in this process. */
 export type Opened = { id: string; instructions: string; workspace: string | undefined; context: unknown };
 
-export class Engine implements Host {
+export class Engine extends Shared implements Host {
   readonly id: string;
   readonly instructions: string;
   readonly workspace: string | undefined;
-  readonly parts: Parts;
   readonly context: unknown;
   transcript = new Transcript();
   ledger = new Ledger();
@@ -48,7 +48,7 @@ export class Engine implements Host {
   readonly toolSession: ToolContext["session"];
 
   constructor(parts: Parts, opened: Opened) {
-    this.parts = parts;
+    super(parts);
     this.id = opened.id;
     this.instructions = opened.instructions;
     this.workspace = opened.workspace;
@@ -59,34 +59,12 @@ export class Engine implements Host {
     this.toolSession = toolSession(this);
   }
 
-  get chain() {
-    return this.parts.chain;
-  }
-  get limits() {
-    return this.parts.limits;
-  }
-  get compaction() {
-    return this.parts.compaction;
-  }
-  get store() {
-    return this.parts.store;
-  }
-  get clock() {
-    return this.parts.clock;
-  }
-  get ids() {
-    return this.parts.ids;
-  }
-  get logger() {
-    return this.parts.logger;
+  get answer() {
+    return this.ledger.run?.text ?? "";
   }
   get summaryModel() {
     return this.parts.summaryModel ?? this.run.model;
   }
-  jitter(): number {
-    return this.parts.jitter();
-  }
-
   #newJournal(): Journal {
     const journal = new Journal(
       this.id,
@@ -104,7 +82,15 @@ export class Engine implements Host {
   /** What side work between runs uses. */
   idleRun(): LiveRun {
     const { model, settings } = this.parts;
-    return { id: "", approve: undefined, unanswered: "deny", model, settings, context: this.context };
+    return {
+      id: "",
+      approve: undefined,
+      unanswered: "deny",
+      model,
+      settings,
+      output: undefined,
+      context: this.context,
+    };
   }
 
   /** Tools of this run are added from its next request on. */

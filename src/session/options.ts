@@ -6,6 +6,7 @@ import { compactionSettings, limits, type CompactionSettings, type Limits } from
 import { contentPart, message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
 import type { Approve } from "../effects/host.ts";
 import type { Middleware } from "../middleware/middleware.ts";
+import type { ToolInput } from "../tool-input.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, Store, ToolDefinition } from "../ports.ts";
 
 /** What an ask meets when there is no `approve`, and what a steer does to open asks. */
@@ -26,6 +27,11 @@ export type RunOptions = {
   /** Added to the agent's; the same name replaces. */
   tools?: Tools;
   settings?: ModelSettings;
+  /**
+   * The shape of the final answer: a zod schema, any Standard Schema, or a JSON Schema of an object. `result.object` has
+   * it, parsed; an answer that does not fit is asked for again, at most `limits.outputRepairs` times in a row.
+   */
+  output?: ToolInput;
   /** Live objects for tools and hooks; never written, never shown to the model. */
   context?: unknown;
 };
@@ -103,6 +109,9 @@ const runOptions = lazily(() =>
     model: model.optional(),
     tools: tools.optional(),
     settings: settings.optional(),
+    output: z
+      .custom((v) => (typeof v === "object" && v !== null) || typeof v === "function", "expected a schema of an object")
+      .optional(),
     context: live.optional(),
   }),
 );

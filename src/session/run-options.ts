@@ -1,7 +1,11 @@
 /** What becomes of a run's options: one half is written to the journal, the other lives with the run. */
-import type { MachineRunOptions, OutputOf } from "../core/event.ts";
+import { AgentError } from "../core/errors.ts";
+import type { MachineRunOptions } from "../core/config.ts";
+import type { OutputOf } from "../core/event.ts";
 import type { LiveRun } from "../effects/host.ts";
+import type { Output } from "../effects/structured.ts";
 import type { ModelSettings } from "../ports.ts";
+import { compileInput, type ToolInput } from "../tool-input.ts";
 import type { Parts } from "./agent.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunOptions } from "./options.ts";
@@ -26,8 +30,41 @@ export function machineOptionsOf(parts: Parts, options: RunOptions, before?: Mac
   const { thinkingLevel } = settingsOf(parts, options, before);
   if (thinkingLevel !== undefined) made.thinkingLevel = thinkingLevel;
   if (options.settings !== undefined) made.settings = options.settings;
+  const output = options.output === undefined ? before?.output : outputOf(options.output).spec;
+  if (output !== undefined) made.output = output;
   return made;
 }
+
+/**
+ * The output schema, ready to check answers with.
+ * @throws AgentError `invalid_options` for one that a model cannot be told in JSON Schema
+ */
+export function outputOf(schema: ToolInput, name?: string): Output {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const output = compileOutput(schema, name);
+  compiled.set(schema, output);
+  return output;
+}
+const compiled = new WeakMap<object, Output>();
+
+function compileOutput(schema: ToolInput, name: string | undefined): Output {
+  try {
+    const { parameters, parse } = compileInput(schema, undefined, "Invalid values");
+    const { title } = parameters;
+    const named = name ?? (typeof title === "string" ? title.replaceAll(/[^A-Za-z0-9_-]+/g, "_").slice(0, 64) : "");
+    return { spec: { name: named || "answer", schema: parameters }, parse };
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    throw new AgentError("invalid_options", error.message.replace(/^input/, "run.output"), { cause: error });
+  }
+}
+
+/** Of the run, else of the run it goes on with: the journal has its JSON Schema. */
+const outputNow = (options: RunOptions, before: MachineRunOptions | undefined): Output | undefined =>
+  options.output !== undefined
+    ? outputOf(options.output)
+    : before?.output && outputOf(before.output.schema, before.output.name);
 
 /** Of the run, else of the run it goes on with, else of the agent. */
 function settingsOf(parts: Parts, options: RunOptions, before: MachineRunOptions | undefined): ModelSettings {
@@ -50,6 +87,7 @@ export function liveRunOf(
     unanswered: approvalsOf(options).mode ?? before?.approvals.unanswered ?? "deny",
     model: options.model ?? parts.model,
     settings: settingsOf(parts, options, before),
+    output: outputNow(options, before),
     context: options.context ?? context,
   };
 }

@@ -4,10 +4,13 @@ import type { RunError } from "../core/errors.ts";
 import type { RunStatus, SessionEvent } from "../core/event.ts";
 import type { Usage } from "../core/usage.ts";
 
-export type RunResult = {
+/** How a run ended. `O` is the type of its structured output. */
+export type RunResult<O = unknown> = {
   status: RunStatus | "suspended";
   /** The final answer; of a cut one, what there is. */
   text: string;
+  /** The answer as the run's `output` schema reads it; of completed runs that have one. */
+  object?: O;
   turns: number;
   usage: Usage;
   runId: string;
@@ -20,18 +23,23 @@ export type RunResult = {
   reason?: string;
 };
 
+/** The result of a run that completed: with an output schema, its object is there. */
+export type CompletedRun<O = unknown> = RunResult<O> & { status: "completed" } & (unknown extends O
+    ? unknown
+    : { object: O });
+
 /** The iterator of a run is its only owner: leaving it early cancels the run, unless `detach()` was called. */
-export interface Run extends AsyncIterable<SessionEvent> {
+export interface Run<O = unknown> extends AsyncIterable<SessionEvent> {
   /** A continued run keeps its id; which one that is, is certain once its first event is there. */
   readonly id: string;
   /** How the run ended. Rejects only for a caller's mistake; never an unhandled rejection. */
-  readonly result: Promise<RunResult>;
+  readonly result: Promise<RunResult<O>>;
   /** Visible text as it comes. What a retried attempt repeats is not handed out twice. */
   readonly textStream: AsyncIterable<string>;
   /** The final text; throws as `unwrap` does. */
   text(): Promise<string>;
   /** The result of a completed run. @throws Error for every other status, with what to do about it */
-  unwrap(): Promise<RunResult>;
+  unwrap(): Promise<CompletedRun<O>>;
   /** Leaving the iterator no longer cancels. */
   detach(): this;
   cancel(reason?: string): void;
@@ -105,9 +113,9 @@ export class RunHandle implements Run {
     return (await this.unwrap()).text;
   }
 
-  async unwrap(): Promise<RunResult> {
+  async unwrap(): Promise<CompletedRun> {
     const result = await this.result;
-    if (result.status === "completed") return result;
+    if (isCompleted(result)) return result;
     throw new Error(explain(result), { cause: result });
   }
 
@@ -120,6 +128,8 @@ export class RunHandle implements Run {
     this.#source.cancel(this, reason);
   }
 }
+
+const isCompleted = (result: RunResult): result is CompletedRun => result.status === "completed";
 
 /** Whether an event is the last one for a handle. */
 export const isEndOf = (run: RunHandle, event: SessionEvent): boolean =>

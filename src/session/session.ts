@@ -14,6 +14,7 @@ import { promptsOf, type Input, type RunOptions } from "./options.ts";
 import type { Run } from "./run.ts";
 import { compactabilityOf, compactNow, titleOf, type Compactability } from "./side-work.ts";
 import { stateOf, whyOf, type SessionState } from "./standing.ts";
+import type { ArgsOf, ToolInput } from "../tool-input.ts";
 import { notify, withdraw } from "./tool-session.ts";
 
 /** A steering input that was accepted; it is not durable yet. */
@@ -56,6 +57,8 @@ export class Session {
    * Starts a run. Never throws: a caller's mistake rejects `result`. One run at a time: a second one, or one during a
    * compaction, is `busy`. Empty input adds nothing to the conversation.
    */
+  run<S extends ToolInput>(input: Input, options: RunOptions & { output: S }): Run<ArgsOf<S>>;
+  run(input: Input, options?: RunOptions): Run;
   run(input: Input, options?: RunOptions): Run {
     return this.#driver.begin(options, () => this.#promptsOf(input));
   }
@@ -69,6 +72,8 @@ export class Session {
    * Goes on from what is there: after a limit, a suspension, an error, a crash, or with what waits in the inbox. With
    * nothing to go on with, the run completes without a model call.
    */
+  continue<S extends ToolInput>(options: RunOptions & { output: S }): Run<ArgsOf<S>>;
+  continue(options?: RunOptions): Run;
   continue(options?: RunOptions): Run {
     return this.#driver.begin(options, "continue");
   }

@@ -39,7 +39,7 @@ export type ScriptedModel = ModelPort & {
 /** Makes a scripted model. A request past the script fails as `fatal` with a sentence that names it. */
 export function scriptedModel(
   script: Script,
-  options: { id?: string; window?: number; priced?: boolean } = {},
+  options: { id?: string; window?: number; priced?: boolean; structured?: boolean } = {},
 ): ScriptedModel {
   const requests: ModelRequest[] = [];
   let next = 0;
@@ -51,6 +51,7 @@ export function scriptedModel(
     id: options.id ?? "scripted",
     ...(options.window === undefined ? {} : { window: options.window }),
     ...(options.priced === undefined ? {} : { priced: options.priced }),
+    ...(options.structured === undefined ? {} : { structured: options.structured }),
     requests,
     async *stream(request, { signal }) {
       requests.push({ ...request, messages: [...request.messages] as Message[] });

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { MachineGraph } from "../../machines/index.ts";
 import { approvalRequest, approvals, reviewedCall, settledDecision } from "../../src/core/call.ts";
+import { runOptions, sessionConfig } from "../../src/core/config.ts";
 import * as events from "../../src/core/event.ts";
 import { failure } from "../../src/core/failure.ts";
 import { compactionSettings, limits } from "../../src/core/limits.ts";
@@ -14,10 +15,10 @@ import { fieldsOf, fieldText, partsOf, spell } from "./shape.ts";
 
 /** Shapes that more than one event speaks of, or that are too long to be spelled in a row. */
 const shapes: { [name: string]: z.ZodType } = {
-  SessionConfig: events.sessionConfig,
+  SessionConfig: sessionConfig,
   Limits: limits,
   CompactionSettings: compactionSettings,
-  RunOptions: events.runOptions,
+  RunOptions: runOptions,
   Approvals: approvals,
   ContentPart: contentPart,
   AssistantPart: assistantPart,

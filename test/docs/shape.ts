@@ -6,6 +6,7 @@ type Def = {
   shape?: { [key: string]: z.ZodType };
   element?: z.ZodType;
   innerType?: z.ZodType;
+  valueType?: z.ZodType;
   options?: readonly z.ZodType[];
   entries?: { [key: string]: string };
   values?: readonly unknown[];
@@ -57,6 +58,8 @@ export function spell(schema: z.ZodType, names: ReadonlyMap<z.ZodType, string>):
     case "optional":
     case "default":
       return typeOf(def.innerType!, names);
+    case "record":
+      return `{ [name]: ${typeOf(def.valueType!, names)} }`;
     case "string":
     case "number":
     case "boolean":

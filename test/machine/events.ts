@@ -1,7 +1,8 @@
 /** Input events, short to write. */
 import type { InputEvent } from "../../machines/index.ts";
 import type { Approvals, ReviewedCall, SettledDecision } from "../../src/core/call.ts";
-import type { InputOf, MachineRunOptions } from "../../src/core/event.ts";
+import type { MachineRunOptions } from "../../src/core/config.ts";
+import type { InputOf } from "../../src/core/event.ts";
 import type { Failure } from "../../src/core/failure.ts";
 import { text, type Message, type ResultStatus } from "../../src/core/message.ts";
 import type { Directive } from "../../src/core/projection.ts";
@@ -52,6 +53,12 @@ export const stopReviewed = (...ids: string[]): InputEvent => ({
   type: "stop.reviewed",
   feedback: ids.map((id) => ({ id, parts: said(`not done: ${id}`) })),
 });
+/** The answer does not fit the output schema. */
+export const unfit = (...ids: string[]): InputEvent => ({
+  type: "stop.reviewed",
+  feedback: ids.map((id) => ({ id, parts: said("Answer again.") })),
+  invalid: "- count: expected a number",
+});
 export const imported = (...messages: Message[]): InputEvent => ({ type: "history.imported", messages, tokens: 40 });
 
 /* compaction */
@@ -92,6 +99,12 @@ export const failedWith = (kind: Failure["class"], words = ""): InputEvent => ({
   type: "model.failed",
   failure: { class: kind, message: kind },
   parts: said(words),
+});
+
+export const failedOver = (kind: Failure["class"], next: string): InputEvent => ({
+  type: "model.failed",
+  failure: { class: kind, message: kind, next },
+  parts: [],
 });
 
 /* calls */

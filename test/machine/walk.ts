@@ -8,7 +8,8 @@ import {
   type OutputEvent,
 } from "../../machines/index.ts";
 import { compactionSettings, limits } from "../../src/core/limits.ts";
-import { JOURNAL_VERSION, type LiveEvent, type Phase, type SessionConfig } from "../../src/core/event.ts";
+import type { SessionConfig } from "../../src/core/config.ts";
+import { JOURNAL_VERSION, type LiveEvent, type Phase } from "../../src/core/event.ts";
 
 export type Snapshot = SnapshotFrom<typeof sessionMachine>;
 type Announced = OutputEvent | Extract<LiveEvent, { phase: Phase }>;

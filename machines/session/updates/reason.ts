@@ -1,9 +1,8 @@
 /** What happens in `reason`: a turn opens, attempts are made, an answer is accepted. */
 import { proposed } from "../../../src/core/batch.ts";
-import { discard, newDraft } from "../../../src/core/draft.ts";
+import { discard, newDraft, nextAttempt, waitingAgain } from "../../../src/core/draft.ts";
 import { estimateParts } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf } from "../../../src/core/event.ts";
-import { backoffMs } from "../../../src/core/failure.ts";
 import { idsOf, mayTake, reviewsOf, tokensIn } from "../../../src/core/inbox.ts";
 import { callsOf } from "../../../src/core/message.ts";
 import { counted, grown } from "../../../src/core/pressure.ts";
@@ -40,14 +39,8 @@ export const pinCatalogue: Update<InputOf<"request.prepared">> = (c, e) => ({
 /** One request goes out, in a new turn unless one is open. What the attempt before it had shown goes along. */
 export const startAttempt: Update = (c, e) => {
   const opened = openTurn(c, e);
-  const before = opened.set?.draft ?? c.draft!;
-  const { turn, failed: retried } = before;
-  const attempt = before.attempt + 1;
-  const started = { type: "attempt.started" as const, turn, attempt, ...(retried ? { retried } : {}) };
-  return {
-    set: { ...opened.set, draft: { ...before, attempt, failed: 0 } },
-    announce: [...(opened.announce ?? []), started],
-  };
+  const { draft, started } = nextAttempt(opened.set?.draft ?? c.draft!, c.run!.prefer);
+  return { set: { ...opened.set, draft }, announce: [...(opened.announce ?? []), started] };
 };
 
 /** The answer is accepted. Until its commit nobody but this turn sees it. */
@@ -66,10 +59,11 @@ export const acceptAnswer: Update<InputOf<"model.completed">> = (c, e) => {
   };
 };
 
+/** The turn will be asked again, perhaps of a model that stands by. */
 export const backOff: Update<InputOf<"model.failed">> = (c, e) => {
   const { draft, announce } = discard(c.draft!, e);
-  const waitMs = backoffMs(e.failure, draft.attempt, c.config.limits);
-  return { set: { draft: { ...draft, waitMs } }, announce };
+  const run = { ...c.run!, prefer: e.failure.next ?? c.run!.prefer };
+  return { set: { draft: waitingAgain(draft, e.failure, c.config.limits), run }, announce };
 };
 
 /** Nothing more to try. A cancel that is under way stays the reason of the ending, and what was shown stays said. */

@@ -2,7 +2,15 @@
 import type { InputOf, RunStatus } from "../../../src/core/event.ts";
 import { admit, feedback, idsOf, leftOver, refusal, reviewsOf, tokensIn, waiting } from "../../../src/core/inbox.ts";
 import { grown } from "../../../src/core/pressure.ts";
-import { cancelled, endedEvent, failed, newRun, startedEvent, type Ending } from "../../../src/core/run.ts";
+import {
+  afterStopReview,
+  cancelled,
+  endedEvent,
+  failed,
+  newRun,
+  startedEvent,
+  type Ending,
+} from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
 import type { SessionContext } from "../context.ts";
 
@@ -74,11 +82,10 @@ export const admitInputs: Update<InputOf<"inputs.reviewed">> = (c, e) => {
   };
 };
 
-/** A stop review either lets the answer stand or sends the run on with feedback. */
+/** A stop review lets the answer stand, sends the run on with feedback, or finds that no answer will ever fit. */
 export const takeStopReview: Update<InputOf<"stop.reviewed">> = (c, e) => {
-  const run = c.run!;
-  if (!e.feedback.length) return { set: { run: { ...run, stopReviewed: true } } };
-  return { set: { inbox: [...c.inbox, ...e.feedback.map(feedback)], run: { ...run, feedback: run.feedback + 1 } } };
+  const { run, ending = c.ending } = afterStopReview(c.run!, e);
+  return { set: { run, ending, inbox: [...c.inbox, ...e.feedback.map(feedback)] } };
 };
 
 export const startWaiting: Update = (c) => ({
