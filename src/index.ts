@@ -5,7 +5,7 @@ export type { CompletedRun, Run, RunResult } from "./session/run.ts";
 export { explain } from "./session/run.ts";
 export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
-export { tool, content, type ToolOptions, type Content } from "./tool.ts";
+export { tool, content, type ToolOptions, type Content, type ContentInput } from "./tool.ts";
 export { workspaceTools } from "./adapters/tools/workspace.ts";
 export {
   defineMiddleware,

@@ -1,7 +1,6 @@
 /** From what a tool returns to what a model reads. */
-import { z } from "zod";
-import { AgentError } from "./core/errors.ts";
-import { contentPart, text, type ContentPart } from "./core/message.ts";
+import { readContent, type ContentInput } from "./tool-parts.ts";
+import { text, type ContentPart } from "./core/message.ts";
 
 /** Shared by every copy of this package in a process. */
 const PARTS = Symbol.for("rcra.content");
@@ -12,18 +11,10 @@ export type Content = { readonly [PARTS]: ContentPart[] };
 /**
  * Marks an array of parts as the result itself, rather than a value to be shown as JSON: for images, audio, files, or
  * several texts.
- * @throws AgentError `invalid_options` for something that is not a part, with its position
+ * @throws AgentError `invalid_options` for something that is not a part, and for media that is not what it says, with its
+ * position
  */
-export function content(parts: readonly ContentPart[]): Content {
-  const checked = z.array(contentPart).safeParse(parts);
-  if (checked.success) return { [PARTS]: [...parts] };
-  const where = checked.error.issues[0]?.path[0];
-  throw new AgentError(
-    "invalid_options",
-    `content(): ${where === undefined ? "expected an array of parts" : `[${String(where)}] is not a text, image, file or audio part`}`,
-    { cause: checked.error },
-  );
-}
+export const content = (parts: readonly ContentInput[]): Content => ({ [PARTS]: readContent(parts, "content()") });
 
 /**
  * Any value as parts: a text as it is, nothing as an empty text, {@link content} as its parts, everything else as JSON.

@@ -7,6 +7,7 @@ import type { JsonSchema, ToolContext, ToolDefinition } from "./ports.ts";
 import { compileInput, type ArgsOf, type ToolInput } from "./tool-input.ts";
 
 export { content, toContent, type Content } from "./tool-content.ts";
+export type { ContentInput } from "./tool-parts.ts";
 export type { ToolInput } from "./tool-input.ts";
 export type { StandardSchema } from "./tool-schema.ts";
 

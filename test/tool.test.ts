@@ -202,11 +202,11 @@ describe("what a tool returns", () => {
   test("has several parts when content() says so", () => {
     const parts = [
       { type: "text", text: "here" },
-      { type: "image", mediaType: "image/png", data: "AAAA" },
+      { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" },
     ] as const;
     expect(toContent(content(parts))).toEqual(parts);
     expect(toContent(content([]))).toEqual([]);
-    expect(refusal(() => content([{ type: "video" } as never])).message).toMatch(/\[0\] is not a text, image/);
+    expect(refusal(() => content([{ type: "video" } as never])).message).toMatch(/\[0\]: expected a text, image/);
     expect(text(parts)).toBe(JSON.stringify(parts));
   });
 });

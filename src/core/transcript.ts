@@ -13,6 +13,7 @@ import {
   type UserKind,
   type UserMessage,
 } from "./message.ts";
+import { storedIn } from "./media.ts";
 import { project, pushEntry, type Directive } from "./projection.ts";
 
 /** One thing of the transcript. An exchange is an assistant message with all its tool results: they come together. */
@@ -32,6 +33,8 @@ export class Transcript {
   readonly directives: Directive[] = [];
   /** What the model is shown. The array grows in place: copy what you keep beyond a request. */
   view: Message[] = [];
+  /** Some message names a file of the session. */
+  hasFiles = false;
   readonly #inbox = new Map<string, StagedInput>();
   /** What reviews said, until the machine says that it took it. */
   readonly #reviews = new Map<number, readonly InputVerdict[]>();
@@ -182,12 +185,15 @@ export class Transcript {
       const last = this.entries.at(-1);
       invariant(last?.kind === "exchange" && !last.results, "imported results follow their message");
       last.results = message;
+      this.hasFiles ||= storedIn(message).length > 0;
       this.view.push(message);
     }
   }
 
   #push(entry: Entry): void {
     this.entries.push(entry);
+    const said = entry.kind === "user" ? entry.message : entry.results;
+    if (said && !this.hasFiles) this.hasFiles = storedIn(said).length > 0;
     pushEntry(this.view, entry);
   }
 

@@ -16,19 +16,22 @@ export const callModel = effect<Input>(
     const durable = host.journal.flush();
     if (durable !== true && !(await durable)) return;
     if (job.settled) return;
+    const { view, hasFiles } = host.transcript;
+    const messages = hasFiles ? await host.media.whole(view) : view;
+    if (job.settled) return;
     const answer = new Answer(input.turn, input.attempt, host.journal);
-    await converse(host.run.model, requestOf(host, input.prefer), job, answer);
+    await converse(host.run.model, requestOf(host, messages, input.prefer), job, answer);
   },
   (error) => failedWith({ class: "fatal", message: messageOf(error) }),
 );
 
 /** The frozen instructions first, then what is contributed to this request. */
-function requestOf(host: Host, prefer: string | null): ModelRequest {
+function requestOf(host: Host, messages: ModelRequest["messages"], prefer: string | null): ModelRequest {
   const { model, output, settings } = host.run;
   const said = [host.instructions, host.pinned.contributions, outputInstructions(output, model)];
   const request: ModelRequest = {
     instructions: said.filter(Boolean).join("\n\n"),
-    messages: host.transcript.view,
+    messages,
     tools: host.pinned.catalogue.specs,
     settings,
     purpose: "turn",

@@ -2,6 +2,7 @@
 import type { ApprovalRequest, Decision } from "../core/call.ts";
 import type { Limits, CompactionSettings } from "../core/limits.ts";
 import type { LiveEvent, NoteEvent } from "../core/event.ts";
+import type { ContentPart, Message } from "../core/message.ts";
 import type { Transcript } from "../core/transcript.ts";
 import type { Chain, HookContext } from "../middleware/middleware.ts";
 import type { Clock, Ids, Logger, ModelPort, ModelSettings, Signal, Store, ToolContext } from "../ports.ts";
@@ -64,6 +65,11 @@ export type Host = {
   catalogue(): Catalogue;
   /** What the request in flight, or the last one, was made with: calls are resolved against it. */
   pinned: { catalogue: Catalogue; contributions: string };
+  /** Large media: `keep` puts it into files before it is recorded, `whole` reads it back for a request. */
+  readonly media: {
+    keep(parts: ContentPart[]): ContentPart[];
+    whole(messages: readonly Message[]): Promise<readonly Message[]>;
+  };
   /** What tools may do to the session. */
   readonly toolSession: ToolContext["session"];
   /** In [0, 1). */

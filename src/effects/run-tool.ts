@@ -48,7 +48,7 @@ function settle(job: Job, call: Call, outcome: Outcome): void {
     callId: call.callId,
     name: call.name,
     status: outcome.status,
-    output: outcome.output,
+    output: job.host.media.keep(outcome.output),
   };
   if (outcome.by !== undefined) event.by = outcome.by;
   job.settle(event);

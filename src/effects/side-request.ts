@@ -18,7 +18,7 @@ export type SideReply = {
 
 /** Never throws; bounded by the session's own idle limit. */
 export async function sideRequest(
-  host: Pick<Host, "id" | "clock" | "limits">,
+  host: Pick<Host, "id" | "clock" | "limits" | "media">,
   ask: {
     model: ModelPort;
     purpose: ModelRequest["purpose"];
@@ -28,7 +28,7 @@ export async function sideRequest(
     signal: AbortSignal;
   },
 ): Promise<SideReply> {
-  const { model, signal, ...rest } = ask;
+  const { model, signal, messages, ...rest } = ask;
   const answer = new Answer(0, 0, { isWatched: false, live: () => {} });
   const reply: SideReply = { text: "", parts: [] };
   const controller = new AbortController();
@@ -40,7 +40,8 @@ export async function sideRequest(
     release = host.clock.setTimer(host.limits.streamIdleMs, () => resolve("late"));
   });
   const read = async () => {
-    const request: ModelRequest = { ...rest, settings: {}, sessionId: host.id };
+    const whole = await host.media.whole(messages);
+    const request: ModelRequest = { ...rest, messages: whole, settings: {}, sessionId: host.id };
     for await (const chunk of model.stream(request, { signal: controller.signal })) {
       if (chunk.type === "usage") reply.usage = chunk.usage;
       else if (chunk.type === "failed") reply.failure = chunk.failure;

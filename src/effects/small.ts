@@ -71,7 +71,7 @@ export const reviewInputs = effect<{ id: string; ids: readonly string[] }>(
       }
       const verdict: (typeof verdicts)[number] = { id };
       if (refused !== undefined) verdict.refused = refused;
-      if (parts !== original) verdict.parts = [...parts];
+      if (parts !== original) verdict.parts = job.host.media.keep([...parts]);
       if (info.length) verdict.info = info;
       verdicts.push(verdict);
     }

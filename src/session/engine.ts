@@ -3,6 +3,8 @@ import { createActor, type Actor } from "xstate";
 import type { sessionMachine, SessionContext } from "../../machines/session/index.ts";
 import { AgentError } from "../core/errors.ts";
 import type { InputEvent, InputOf, LiveEvent, OutputEvent } from "../core/event.ts";
+import { mapContent } from "../core/media.ts";
+import type { ContentPart } from "../core/message.ts";
 import { Transcript } from "../core/transcript.ts";
 import { hosts, messageOf } from "../effects/effect.ts";
 import { gatherTools, type Catalogue } from "../effects/catalogue.ts";
@@ -15,6 +17,7 @@ import { Journal } from "./journal.ts";
 import { journals, liveMachine } from "./journaled.ts";
 import { Ledger } from "./ledger.ts";
 import { driftOf } from "./drift.ts";
+import { Media } from "./media.ts";
 import { observing } from "./observing.ts";
 import { Shared } from "./shared.ts";
 import { takeSignals } from "./signals.ts";
@@ -46,6 +49,7 @@ export class Engine extends Shared implements Host {
   #runTools: { [name: string]: ToolDefinition } | undefined;
   #catalogue: Catalogue | null = null;
   readonly toolSession: ToolContext["session"];
+  readonly media = new Media(this);
 
   constructor(parts: Parts, opened: Opened) {
     super(parts);
@@ -143,7 +147,8 @@ export class Engine extends Shared implements Host {
     this.journal.lease = await store.acquire(this.id, this.parts.owner, "if-free");
     this.journal.take(event);
     this.#start(createActor(liveMachine, { ...observing(this.parts), input: { id: this.id, config: event.config } }));
-    if (history) this.send(history);
+    const keep = (part: ContentPart) => this.media.keep([part])[0]!;
+    if (history) this.send({ ...history, messages: history.messages.map((m) => mapContent(m, keep)) });
     try {
       await this.#flushOrThrow();
     } finally {

@@ -39,6 +39,7 @@ export class Journal implements Writer {
   #unshown: SessionEvent[] = [];
   #consumed: string[] = [];
   #writing: Promise<boolean> | null = null;
+  #files: Promise<unknown>[] = [];
   #run: string | undefined;
   #turn = 0;
   #attempt = 0;
@@ -140,9 +141,23 @@ export class Journal implements Writer {
     return false;
   }
 
+  /** No record is written before this file is: records name it. */
+  awaitFile(written: Promise<unknown>): void {
+    written.catch(() => {});
+    this.#files.push(written);
+  }
+
   #write(): boolean | Promise<boolean> {
     if (this.#writing) return this.#writing.then(() => this.#write());
     if (this.broken) return false;
+    if (this.#files.length) {
+      const files = Promise.all(this.#files.splice(0));
+      this.#writing = files.then(
+        () => true,
+        (error: unknown) => this.#break(error),
+      );
+      return this.#writing.finally(() => (this.#writing = null)).then(() => this.#write());
+    }
     if (this.#unwritten.length === 0 && this.#consumed.length === 0) return true;
     if (!this.lease) return false;
     const write = { records: this.#unwritten, events: this.#unshown, consumed: this.#consumed };
@@ -178,6 +193,10 @@ export class Journal implements Writer {
     this.#consumed = [...consumed, ...this.#consumed];
     this.#unwritten = [...records, ...this.#unwritten];
     this.#unshown = [...events, ...this.#unshown];
+    return this.#break(error);
+  }
+
+  #break(error: unknown): false {
     this.broken =
       error instanceof StoreError
         ? error

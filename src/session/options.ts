@@ -3,7 +3,8 @@ import { z } from "zod";
 import { lazily } from "../core/lazy.ts";
 import { AgentError } from "../core/errors.ts";
 import { compactionSettings, limits, type CompactionSettings, type Limits } from "../core/limits.ts";
-import { contentPart, message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
+import { message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
+import { readContent, type ContentInput } from "../tool-parts.ts";
 import type { Approve } from "../effects/host.ts";
 import type { Middleware } from "../middleware/middleware.ts";
 import type { ToolInput } from "../tool-input.ts";
@@ -71,7 +72,7 @@ export type SessionOptions = {
 };
 
 /** A prompt: text, parts, or user messages. */
-export type Input = string | ContentPart[] | { role: "user"; content: string | ContentPart[] }[];
+export type Input = string | ContentInput[] | { role: "user"; content: string | ContentInput[] }[];
 
 const fn = lazily(() => z.custom<(...args: any[]) => any>((v) => typeof v === "function", "expected a function"));
 const live = lazily(() => z.any());
@@ -146,14 +147,6 @@ const sessionOptions = lazily(() =>
     autorun: runOptions.optional(),
   }),
 );
-const input = lazily(() =>
-  z.union([
-    z.string(),
-    z.array(contentPart),
-    z.array(z.strictObject({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart)]) })),
-  ]),
-);
-
 /** @throws AgentError `invalid_options` naming each wrong option, by path */
 function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
@@ -172,19 +165,38 @@ export function checkBudget(run: RunOptions, agent: { limits: Limits; model: Mod
   const message = `maxBudgetUsd: the price of ${model.id} is not known; give the model prices, or set no limit`;
   throw new AgentError("invalid_options", message);
 }
-export const checkSession = (o: SessionOptions): void => void check(sessionOptions, o, "session");
+export function checkSession(o: SessionOptions): void {
+  check(sessionOptions, o, "session");
+  for (const [i, { role, parts }] of (o.history ?? []).entries())
+    if (role === "user") readContent(parts, `session.history[${i}]`);
+    else if (role === "tool") for (const { output } of parts) readContent(output, `session.history[${i}]`);
+}
 export const checkLimits = (o: unknown): Limits => check(limits, o ?? {}, "limits") as Limits;
 export const checkCompaction = (o: unknown): CompactionSettings =>
   check(compactionSettings, o ?? {}, "compaction") as CompactionSettings;
 
-/** The prompts an input stands for, each with its parts; empty ones are left out. */
+/**
+ * The prompts an input stands for, each with its parts; empty ones are left out.
+ * @throws AgentError `invalid_options` for what is no input, with its place
+ */
 export function promptsOf(value: Input): ContentPart[][] {
-  check(input as z.ZodType<unknown>, value, "input");
-  const parts = (v: string | ContentPart[]) => (typeof v === "string" ? (v === "" ? [] : [text(v)]) : v);
-  if (typeof value === "string") return nonEmpty([parts(value)]);
-  if (value.length === 0) return [];
-  const first = value[0]!;
-  if ("role" in first) return nonEmpty((value as { content: string | ContentPart[] }[]).map((m) => parts(m.content)));
-  return nonEmpty([value as ContentPart[]]);
+  if (typeof value === "string") return value === "" ? [] : [[text(value)]];
+  const isMessage = (item: unknown) => typeof item === "object" && item !== null && "role" in item;
+  const prompts =
+    Array.isArray(value) && value.some(isMessage)
+      ? value.map(promptOf)
+      : [readContent(value as ContentInput[], "input")];
+  return prompts.filter((parts) => parts.length > 0);
 }
-const nonEmpty = (prompts: ContentPart[][]) => prompts.filter((p) => p.length > 0);
+
+function promptOf(message: unknown, i: number): ContentPart[] {
+  const { role, content, ...rest } = message as { role?: unknown; content?: unknown };
+  const where = `input[${i}]`;
+  if (role !== "user" || Object.keys(rest).length)
+    throw new AgentError(
+      "invalid_options",
+      `${where}: expected { role: "user", content }; history goes to createSession`,
+    );
+  if (typeof content === "string") return content === "" ? [] : [text(content)];
+  return readContent(content as ContentInput[], `${where}.content`);
+}

@@ -4,7 +4,7 @@ import { asked, requestOf } from "../core/batch.ts";
 import type { ApprovalRequest, Decision } from "../core/call.ts";
 import { AgentError } from "../core/errors.ts";
 import { inputEvents, type InputEvent, type SessionEvent } from "../core/event.ts";
-import { isJson, type Json, type Message } from "../core/message.ts";
+import { isJson, type ContentPart, type Json, type Message } from "../core/message.ts";
 import { messageOf } from "../effects/effect.ts";
 import { checkDecisions, feedDecisions, leaveDecisions, type DecideResult } from "./approvals.ts";
 import { Driver } from "./driver.ts";
@@ -64,8 +64,11 @@ export class Session {
   }
 
   #promptsOf(input: Input): InputEvent[] {
-    const { ids } = this.#engine;
-    return promptsOf(input).map((parts) => ({ type: "input.received", id: ids.next("in"), kind: "prompt", parts }));
+    const { ids, media } = this.#engine;
+    return promptsOf(input).map((parts) => {
+      const id = ids.next("in");
+      return { type: "input.received", id, kind: "prompt", parts: media.keep(parts) };
+    });
   }
 
   /**
@@ -81,7 +84,7 @@ export class Session {
   /** Queues an input for the active run. False when nothing runs, or nothing can be taken now. */
   steer(input: Input): Receipt | false {
     if (!this.#driver.active || this.#closed || !this.#maySteer()) return false;
-    const parts = promptsOf(input).flat();
+    const parts = this.#engine.media.keep(promptsOf(input).flat());
     const id = this.#engine.ids.next("in");
     if (parts.length) this.#driver.feed({ type: "input.received", id, kind: "prompt", parts, steering: true });
     return { id, status: "queued" };
@@ -209,6 +212,11 @@ export class Session {
   /** What the model is shown. */
   view(): Message[] {
     return [...this.#engine.transcript.view];
+  }
+
+  /** The bytes of an image, file or sound of a message. @throws StoreError `NotFound` when its file is gone */
+  mediaBytes(part: ContentPart): Promise<Uint8Array> {
+    return this.#engine.media.bytes(part);
   }
 
   usage(): UsageReport {

@@ -74,7 +74,7 @@ describe("results", () => {
   });
 
   test("values, content and nothing at all become what the model reads", async ({ world }) => {
-    const image = { type: "image" as const, mediaType: "image/png", data: "aGk=" };
+    const image = { type: "image" as const, mediaType: "image/png", data: "iVBORw0KGgo=" };
     const returning = (value: unknown) => readTool(() => value);
     const cyclic: { self?: unknown } = {};
     cyclic.self = cyclic;

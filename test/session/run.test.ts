@@ -68,7 +68,7 @@ describe("a run", () => {
 
   test("takes text, parts, or user messages", async ({ world }) => {
     const { session, model } = await world.open(["a", "b", "c"]);
-    await session.run([text("two "), { type: "image", mediaType: "image/png", data: "aGk=" }]).unwrap();
+    await session.run([text("two "), { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" }]).unwrap();
     expect(model.requests[0]!.messages.at(-1)!.parts).toHaveLength(2);
     await session.run([
       { role: "user", content: "first" },
