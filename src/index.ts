@@ -6,6 +6,7 @@ export { explain } from "./session/run.ts";
 export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
 export { tool, content, type ToolOptions, type Content, type ContentInput } from "./tool.ts";
+export { fromDialect } from "./tool-dialect.ts";
 export { workspaceTools } from "./adapters/tools/workspace.ts";
 export {
   defineMiddleware,
