@@ -5,6 +5,8 @@ export type { CompletedRun, Run, RunResult } from "./session/run.ts";
 export { explain } from "./session/run.ts";
 export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
+export { replay, type Divergence, type ReplayReport } from "./session/replay.ts";
+export { readJournal } from "./adapters/store/journal-file.ts";
 export { tool, content, type ToolOptions, type Content, type ContentInput } from "./tool.ts";
 export { fromDialect } from "./tool-dialect.ts";
 export { workspaceTools } from "./adapters/tools/workspace.ts";

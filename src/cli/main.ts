@@ -80,6 +80,28 @@ function addDecide(program: Command, done: (code: number) => void): void {
     });
 }
 
+function addJournals(program: Command, done: (code: number) => void): void {
+  withStore(program.command("replay").argument("<journal>", "a .jsonl file, or the id of a session"))
+    .description("Feeds a journal's inputs to the machine, without model or tools, and compares what it announces.")
+    .option("--all", "do not stop at the first difference: how a journal of another version would differ")
+    .option("--json", "the report as one object")
+    .option("--no-color", "plain text")
+    .addHelpText("after", "\nExit codes: 0 the machine decides what is recorded, 1 it does not, 2 usage")
+    .action(async (what, flags) => {
+      const { replayCommand } = await import("./replay.ts");
+      done(await replayCommand(what, flags));
+    });
+  withStore(program.command("fork").argument("<session>", "an id, or the beginning of one"))
+    .description("Makes a session that begins as another one did, and prints its id.")
+    .option("--at <seq>", "up to this record, and what was announced with it (default: all)", wholeNumber(1))
+    .option("--id <id>", "what to call it (default: made up)")
+    .option("--json", "one object")
+    .action(async (what, flags, command) => {
+      const { forkCommand } = await import("./fork.ts");
+      done(await forkCommand(what, flags, repeatedOf(command)));
+    });
+}
+
 function build(done: (code: number) => void): Command {
   const program = new Command("rcra")
     .description("Runs an LLM agent in this folder, as one explicit state machine with a journal.")
@@ -89,6 +111,7 @@ function build(done: (code: number) => void): Command {
     .addHelpText("after", `${EXAMPLES}\n${EXIT_HELP}`);
   addRun(program, done);
   addDecide(program, done);
+  addJournals(program, done);
   withStore(program.command("sessions"))
     .description("Lists sessions, newest first.")
     .option("--limit <n>", "how many (default: 50)", wholeNumber(1))

@@ -16,6 +16,7 @@ import { gatherTools } from "../effects/catalogue.ts";
 import { Engine } from "./engine.ts";
 import { checkRecord } from "./check-record.ts";
 import { asAgentError } from "./store-errors.ts";
+import { forkJournal } from "./fork.ts";
 import { SessionFold } from "./fold.ts";
 import type { UsageReport } from "./ledger.ts";
 import { checkAgent, checkBudget, checkCompaction, checkLimits, checkSession } from "./options.ts";
@@ -186,6 +187,25 @@ export class Agent {
     } catch (error) {
       throw asAgentError(error, id);
     }
+  }
+
+  /**
+   * A new session that begins as another one did, up to record `at` (default: all of it) and what was announced with it.
+   * What was open then is open again: `continue()` goes on, approvals wait. The other session is not touched.
+   * @throws AgentError `not_found`, `invalid_options`
+   */
+  async forkSession(from: string, options: { at?: number; id?: string; context?: unknown } = {}): Promise<Session> {
+    this.#assertOpen();
+    const { store, ids, owner, name, clock } = this.#parts;
+    const { at, context } = options;
+    checkSession(options.id === undefined ? {} : { id: options.id });
+    const id = options.id ?? ids.next("session");
+    try {
+      await forkJournal({ store, from, id, at, owner, agent: name, now: clock.now() });
+    } catch (error) {
+      throw asAgentError(error, from);
+    }
+    return this.resumeSession(id, { context });
   }
 
   #keep(engine: Engine, autorun: RunOptions | undefined): Session {

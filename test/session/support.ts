@@ -17,7 +17,7 @@ import { scriptedModel, type Script, type ScriptedModel } from "../../src/testin
 import { tool } from "../../src/tool.ts";
 import type { ModelPort, ModelRequest, Store, ToolContext, ToolDefinition } from "../../src/ports.ts";
 import { FaultyStore } from "./faulty-store.ts";
-import { checkFold, checkJournal, checkPartials, checkRequests, checkShown } from "./invariants.ts";
+import { checkFold, checkJournal, checkPartials, checkReplay, checkRequests, checkShown } from "./invariants.ts";
 
 vi.setConfig({ testTimeout: 5_000 });
 /** Real time that something may take which only needs disk and promises. */
@@ -133,7 +133,10 @@ export class World {
       } catch {
         continue;
       }
-      if (!seen.has(session.id) && !this.skips.journal) checkJournal(records);
+      if (!seen.has(session.id) && !this.skips.journal) {
+        checkJournal(records);
+        await checkReplay(records);
+      }
       seen.set(session.id, records);
       const atRest = session.state === "idle" || session.state === "suspended" || session.state === "closed";
       checkRequests(
