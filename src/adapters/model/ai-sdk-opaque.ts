@@ -58,7 +58,8 @@ export function keptPart(part: WirePart): Json | undefined {
       return data === undefined ? undefined : kept({ mediaType: part["mediaType"], data });
     }
     case "custom":
-      return kept({ kind: part["kind"] });
+      // The envelope of an answer (its id, its first usage) is no part of it.
+      return String(part["kind"]).endsWith(".message_start") ? undefined : kept({ kind: part["kind"] });
     default:
       return undefined;
   }
