@@ -15,6 +15,8 @@ export type Family = {
   parallel?: (allowed: boolean) => Options;
   /** How much to think, for packages from before the specification's own `reasoning` setting (v4). */
   thinking?: (level: string, modelId: string) => Options;
+  /** Whether it refuses to go on thinking after calls that came without thinking of its own, such as another model's. */
+  thinkingLeadsCalls?: boolean;
   /** v2 only: its input count leaves cached tokens out. */
   countsFreshOnly?: boolean;
 };
@@ -37,6 +39,7 @@ const anthropic: Family = {
   thinking: (level): Options => ({
     thinking: level === "none" ? { type: "disabled" } : { type: "enabled", budgetTokens: budgetOf(level) },
   }),
+  thinkingLeadsCalls: true,
   countsFreshOnly: true,
 };
 

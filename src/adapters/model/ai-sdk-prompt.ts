@@ -59,6 +59,13 @@ export class AiSdkPrompt {
     return prompt;
   }
 
+  /** Whether the request goes on after calls that this provider did no thinking of its own for. */
+  followsForeignCalls(messages: readonly Message[]): boolean {
+    if (messages.at(-1)?.role !== "tool") return false;
+    const calls = messages.findLast((m) => m.role === "assistant");
+    return calls?.parts.some((p) => p.type === "thinking" && ownData(p.opaque, this.#name)) === false;
+  }
+
   #message(message: Exclude<Message, ToolMessage>): WireMessage {
     let wire = this.#wire.get(message);
     if (!wire) {

@@ -1,5 +1,5 @@
 /** What `doStream` is called with. */
-import type { Json } from "../../core/message.ts";
+import type { Json, Message } from "../../core/message.ts";
 import type { ModelRequest, ModelSettings, ToolSpec } from "../../ports.ts";
 import { fields } from "./chat-usage.ts";
 import { hasReasoning } from "./ai-sdk-families.ts";
@@ -31,7 +31,8 @@ export class AiSdkRequests {
   }
 
   /** @throws TypeError for a request that cannot be one: its message says why */
-  call({ instructions, messages, tools, settings: s, output }: ModelRequest): AiSdkCall {
+  call({ instructions, messages, tools, settings, output }: ModelRequest): AiSdkCall {
+    const s = this.#possible(settings, messages);
     const providerOptions = this.#providerOptions(s, tools.length > 0);
     return {
       prompt: this.#prompt.map(instructions, messages),
@@ -45,6 +46,16 @@ export class AiSdkRequests {
       ...(output && { responseFormat: { type: "json", schema: output.schema, name: output.name } }),
       ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
     };
+  }
+
+  /** Settings without those that the provider would refuse here: after a change of model, in the middle of a turn. */
+  #possible(settings: ModelSettings, messages: readonly Message[]): ModelSettings {
+    const { family, id } = this.#settings;
+    const { thinkingLevel, ...rest } = settings;
+    if (thinkingLevel === undefined || thinkingLevel === "none" || !family.thinkingLeadsCalls) return settings;
+    if (!this.#prompt.followsForeignCalls(messages)) return settings;
+    this.#warn(`${id} cannot think right after calls made without its own thinking; thinkingLevel is left out there.`);
+    return rest;
   }
 
   #providerOptions(s: ModelSettings, withTools: boolean): ProviderOptions {
