@@ -5,6 +5,7 @@ import type { Usage } from "../../core/usage.ts";
 import type { ModelChunk } from "../../ports.ts";
 import { AiSdkCalls } from "./ai-sdk-calls.ts";
 import { classifyAiSdk } from "./ai-sdk-failure.ts";
+import { aiSdkOutcome } from "./ai-sdk-outcome.ts";
 import { keptPart, metadataOf, opaqueName } from "./ai-sdk-opaque.ts";
 import type { WirePart } from "./ai-sdk-spec.ts";
 import { aiSdkUsage } from "./ai-sdk-usage.ts";
@@ -152,45 +153,13 @@ export class AiSdkReader {
   }
 
   #finish(part: WirePart): ModelChunk[] {
-    const { unified, raw } = reasonOf(part["finishReason"]);
     const usage = this.#usage(part);
-    const outcome = this.#outcome(unified, raw);
+    const { count, unfinished } = this.#calls;
+    const said = { spoke: this.#spoke, calls: count > 0, unfinished, nothing: this.#unfinished() };
+    const outcome = aiSdkOutcome(part["finishReason"], said, this.#options.peer);
     if (typeof outcome !== "string") return [...usage, failed(outcome)];
     const model = this.#model;
     return [...usage, { type: "finish", reason: outcome, ...(model !== undefined && { model }) }];
-  }
-
-  #outcome(unified: string, raw: string | undefined): "stop" | "length" | "tool-calls" | Failure {
-    const { peer } = this.#options;
-    const why = raw ?? unified;
-    const calls = this.#calls.count > 0;
-    switch (unified) {
-      case "length":
-        return "length";
-      case "content-filter":
-        // Some packages say this of an answer in which the model itself declines; that is an answer.
-        if (raw === "stop" && this.#spoke) return "stop";
-        return {
-          class: "refused",
-          message: `${peer.host} stopped the answer: its content filter refused it (${why}).`,
-        };
-      case "stop":
-      case "tool-calls":
-        if (this.#calls.unfinished) return malformed(peer, "broke off a tool call.");
-        if (unified === "tool-calls" && !calls && !this.#spoke)
-          return malformed(peer, "said that it calls tools, and called none.");
-        return calls ? "tool-calls" : "stop";
-      case "other":
-        // An end that the provider did name, after an answer, is an end like any other.
-        if (raw !== undefined && !this.#calls.unfinished && (this.#spoke || calls))
-          return calls ? "tool-calls" : "stop";
-        return malformed(peer, raw === undefined ? this.#unfinished() : `ended without an answer (${why}).`);
-      case "interrupted":
-      case "unknown":
-        return malformed(peer, this.#unfinished());
-      default:
-        return malformed(peer, `broke off its answer (${why}).`);
-    }
   }
 
   #usage(part: WirePart): ModelChunk[] {
@@ -208,14 +177,6 @@ export class AiSdkReader {
 const failed = (failure: Failure): ModelChunk => ({ type: "failed", failure });
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
-/** A word until v2, an object with the provider's own word since. */
-function reasonOf(reason: unknown): { unified: string; raw: string | undefined } {
-  if (typeof reason === "string") return { unified: reason, raw: reason === "other" ? reason : undefined };
-  const both = fields(reason);
-  const raw = both?.["raw"];
-  return { unified: String(both?.["unified"]), raw: typeof raw === "string" ? raw : undefined };
-}
 
 /** One line for a warning, without the message text that some quote behind a brace. */
 function warningText(warning: unknown): string {
