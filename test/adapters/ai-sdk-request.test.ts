@@ -54,7 +54,7 @@ describe("settings", () => {
     const level = set({ thinkingLevel: "low" });
     const options = async (told: Told) => (await called(told, level)).providerOptions;
     expect(await options(v3([...parts], { provider: "openai.responses" }))).toEqual({
-      openai: { reasoningEffort: "low" },
+      openai: { store: false, reasoningEffort: "low" },
     });
     expect(await options(v2([...parts2], { provider: "anthropic.messages" }))).toEqual({
       anthropic: { thinking: { type: "enabled", budgetTokens: 4096 } },
@@ -80,6 +80,13 @@ describe("settings", () => {
     const told = v4([...parts], { provider: "openai.chat" });
     const extra = { openai: { parallelToolCalls: true, store: false }, gateway: { order: ["a"] } };
     expect((await called(told, set({ parallelToolCalls: false, extra }))).providerOptions).toEqual(extra);
+  });
+
+  test("what Responses say is not left with the provider, unless extra says so", async () => {
+    const told = v4([...parts], { provider: "openai.responses" });
+    expect((await called(told, set({}))).providerOptions).toEqual({ openai: { store: false } });
+    const kept = set({ extra: { openai: { store: true } } });
+    expect((await called(told, kept)).providerOptions).toEqual({ openai: { store: true } });
   });
 
   test("extra that names no provider is refused, with what was expected", async () => {

@@ -26,7 +26,7 @@ modelContract("fromAiSdk() over @ai-sdk/openai Responses", {
   make: ({ url, key }) =>
     fromAiSdk(createOpenAI({ baseURL: `${url}/v1`, apiKey: key }).responses("gpt-5.2"), { logger }),
   dialect: responses,
-  returns: ["rs_signed_1"],
+  returns: ["rs_signed_1", "b3BhcXVlLWVuY3J5cHRlZA=="],
 });
 
 modelContract("fromAiSdk() over @ai-sdk/anthropic", {

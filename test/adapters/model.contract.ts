@@ -2,7 +2,8 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { wireName } from "../../src/adapters/model/tool-names.ts";
-import type { AssistantMessage, AssistantPart, Message, ToolMessage } from "../../src/core/message.ts";
+import { callsOf, type AssistantMessage, type AssistantPart, type Message } from "../../src/core/message.ts";
+import type { ToolMessage } from "../../src/core/message.ts";
 import type { FailureClass } from "../../src/core/failure.ts";
 import type { ModelPort, ModelRequest } from "../../src/ports.ts";
 import { Answer } from "../../src/effects/answer.ts";
@@ -129,7 +130,7 @@ function answers({ it, mock, mocked, raw, asked, port }: Context): void {
     mock.onMessage("now", { toolCalls: [{ id: "call_a", name: "clock", arguments: "{}" }] });
     const reply = await mocked(request([user("now")], { tools: [tool("clock")] }));
     expect(reply.finish).toBe("tool-calls");
-    expect(messageOf(reply).parts).toMatchObject([{ type: "tool-call", name: "clock", args: {} }]);
+    expect(callsOf(messageOf(reply).parts)).toMatchObject([{ type: "tool-call", name: "clock", args: {} }]);
   });
 
   test("G2 a tool name with dots is mapped on the wire and back", async () => {
@@ -187,6 +188,16 @@ function failures({ mock, mocked, raw, asked, port, it }: Context): void {
   test("§5 an error as the first thing in a stream has its class", async () => {
     raw.will({ body: it.dialect.overloaded });
     expect((await asked(port(), hi)).failure?.class).toBe("timeout");
+  });
+
+  test("§5 a request that fails is sent once: retries are the runtime's", async () => {
+    raw.will({
+      status: 503,
+      body: '{"error":{"message":"Unavailable"}}',
+      headers: { "content-type": "application/json" },
+    });
+    expect((await asked(port(), hi)).failure).toMatchObject({ class: "timeout", status: 503 });
+    expect(raw.bodies.length).toBe(1);
   });
 
   test("§5 a server that is not there is a timeout", async () => {

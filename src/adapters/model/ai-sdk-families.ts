@@ -8,6 +8,8 @@ type Options = { [name: string]: Json };
 export type Family = {
   /** Its key in `providerOptions`. */
   key: string;
+  /** Sent with every request; `settings.extra` overrides it. */
+  always?: Options;
   structured: boolean;
   /** Whether results of tools can hold images and files. */
   resultMedia: boolean;
@@ -26,6 +28,12 @@ const openai = {
   parallel: (allowed: boolean) => ({ parallelToolCalls: allowed }),
   thinking: (level: string) => ({ reasoningEffort: level }),
 };
+
+/**
+ * Responses keep reasoning on the server, for a while, and name it in later requests. A journal outlives that, so it comes
+ * here instead, encrypted.
+ */
+const responses = { ...openai, resultMedia: true, always: { store: false } };
 
 /** Tokens to think with, by level; a level of another name counts as the middle one. */
 const budgets: { readonly [level: string]: number } = { minimal: 1024, low: 4096, medium: 10_240, high: 24_576 };
@@ -57,9 +65,9 @@ const google: Family = {
 
 /** By the beginning of a provider's name; the first that fits. */
 const families: readonly (readonly [prefix: string, family: Family])[] = [
-  ["openai.responses", { ...openai, key: "openai", resultMedia: true }],
+  ["openai.responses", { ...responses, key: "openai" }],
   ["openai.", { ...openai, key: "openai", resultMedia: false }],
-  ["azure.responses", { ...openai, key: "azure", resultMedia: true }],
+  ["azure.responses", { ...responses, key: "azure" }],
   ["azure", { ...openai, key: "openai", resultMedia: false }],
   ["anthropic", anthropic],
   ["vertex.anthropic", anthropic],

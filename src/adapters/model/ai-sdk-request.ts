@@ -60,7 +60,7 @@ export class AiSdkRequests {
 
   #providerOptions(s: ModelSettings, withTools: boolean): ProviderOptions {
     const { family, version, model, id } = this.#settings;
-    const ours: { [name: string]: Json } = {};
+    const ours: { [name: string]: Json } = { ...family.always };
     if (s.parallelToolCalls !== undefined && withTools) {
       if (family.parallel) Object.assign(ours, family.parallel(s.parallelToolCalls));
       else this.#warn(`${id} has no option for parallelToolCalls that is known here; pass it in settings.extra.`);

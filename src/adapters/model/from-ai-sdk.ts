@@ -20,7 +20,8 @@ import { toolNames } from "./tool-names.ts";
  *
  * What a provider wants back (signatures, encrypted reasoning, ids of items) stays with its message and goes to the same
  * provider only; so do calls that the provider ran itself and files that it made, as thinking parts without text.
- * `settings.extra` is the AI SDK's `providerOptions`.
+ * `settings.extra` is the AI SDK's `providerOptions`. OpenAI Responses are asked with `store: false`, so that nothing a
+ * session needs is kept by the provider alone.
  * @throws AgentError `invalid_options` with the path of each mistake
  */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): ModelPort {
