@@ -7,6 +7,7 @@ const entries = {
   machines: "machines/index.ts",
   testing: "src/testing/index.ts",
   openai: "src/openai.ts",
+  "ai-sdk": "src/ai-sdk.ts",
   cli: "src/cli/main.ts",
 };
 

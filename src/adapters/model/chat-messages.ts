@@ -88,7 +88,7 @@ export class ChatMessages {
 }
 
 /** Call id → the provider's own id of it, or ours where it gave none or gave it twice in one answer. */
-function wireIds(message: AssistantMessage): Map<string, string> {
+export function wireIds(message: AssistantMessage): Map<string, string> {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
   for (const part of message.parts) {

@@ -5,8 +5,8 @@ import { isTooLong } from "./overflow.ts";
 import { providerError, type ProviderError } from "./provider-error.ts";
 import { scrub } from "./secrets.ts";
 
-/** Whom we talked to, and what must not be said. */
-export type Peer = { host: string; secrets: readonly string[] };
+/** Whom we talked to, what must not be said, and where its key comes from. */
+export type Peer = { host: string; secrets: readonly string[]; key?: string };
 
 /** The failure for a provider's error, inside a stream or as a response. Its message is scrubbed. */
 export function classifyError(error: ProviderError, peer: Peer): Failure {
@@ -14,7 +14,7 @@ export function classifyError(error: ProviderError, peer: Peer): Failure {
   const { status } = error;
   const said = error.message || "no explanation";
   const message = scrub(`${peer.host} ${verdicts[kind]}${status ? ` (${status})` : ""}: ${said}`, peer.secrets);
-  const advice = adviceFor(kind, error);
+  const advice = adviceFor(kind, error, peer);
   const retryAfterMs = kind === "timeout" ? retryAfter(error.headers) : undefined;
   return {
     class: kind,
@@ -89,8 +89,8 @@ function classOf({ status, codes, message }: ProviderError): FailureClass {
   return code(/invalid_request|not_found|unsupported|bad_request/) ? "fatal" : "malformed";
 }
 
-function adviceFor(kind: FailureClass, { status, codes }: ProviderError): string | undefined {
-  if (kind === "auth") return "Check apiKey (or OPENAI_API_KEY) and what it may use.";
+function adviceFor(kind: FailureClass, { status, codes }: ProviderError, peer: Peer): string | undefined {
+  if (kind === "auth") return `Check ${peer.key ?? "apiKey (or OPENAI_API_KEY)"} and what it may use.`;
   if (status === 402 || codes.some((c) => c.startsWith("insufficient"))) return "Add credit, or use another key.";
   if (kind === "fatal" && status === 404) return "Check model and baseURL.";
   return undefined;
@@ -121,7 +121,7 @@ function unreachable(thrown: unknown, peer: Peer): Failure {
 const inBrackets = (code: string | undefined): string => (code ? ` (${code})` : "");
 
 /** The first system code (`ECONNREFUSED`) in a chain of causes. */
-function codeOf(thrown: unknown): string | undefined {
+export function codeOf(thrown: unknown): string | undefined {
   let error = fields(thrown);
   for (let depth = 0; error && depth < 8; depth++) {
     if (typeof error["code"] === "string") return error["code"];
