@@ -20,6 +20,7 @@ export {
 export { oneByOne } from "./effects/ask-approval.ts";
 export type { Approve } from "./effects/host.ts";
 export { fallback } from "./adapters/model/fallback.ts";
+export { cassette, type Cassette } from "./adapters/cassette.ts";
 export { memoryStore } from "./adapters/store/memory.ts";
 export { jsonlStore } from "./adapters/store/jsonl.ts";
 export { AgentError, type AgentErrorCode, type RunError, type RunErrorCode } from "./core/errors.ts";
