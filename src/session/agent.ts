@@ -22,6 +22,7 @@ import type { UsageReport } from "./ledger.ts";
 import { checkAgent, checkBudget, checkCompaction, checkLimits, checkSession } from "./options.ts";
 import type { AgentOptions, RunOptions, SessionOptions, Tools } from "./options.ts";
 import { Session } from "./session.ts";
+import { slicesOf } from "./slices.ts";
 
 /** An agent's options, checked and completed: what every one of its sessions shares. */
 export type Parts = {
@@ -101,7 +102,7 @@ function partsOf(options: AgentOptions): Parts {
     jitter: Math.random,
     fold: async (id) => {
       const fold = new SessionFold();
-      for await (const chunk of store.read(id)) for (const record of chunk) fold.append(checkRecord(record));
+      for await (const slice of slicesOf(store.read(id))) for (const record of slice) fold.append(checkRecord(record));
       if (fold.head === 0) throw new AgentError("not_found", `Session ${id} has an empty journal.`);
       return fold;
     },
@@ -220,8 +221,8 @@ export class Agent {
     try {
       const fold = new SessionFold();
       const records: JournalRecord[] = [];
-      for await (const chunk of this.#parts.store.read(id))
-        for (const record of chunk) {
+      for await (const slice of slicesOf(this.#parts.store.read(id)))
+        for (const record of slice) {
           records.push(checkRecord(record));
           fold.append(record);
         }

@@ -3,6 +3,7 @@ import { difference, type Difference } from "../core/difference.ts";
 import type { JournalRecord, OutputEvent, RunStatus } from "../core/event.ts";
 import { messageOf } from "../effects/effect.ts";
 import { SessionFold } from "./fold.ts";
+import { slicesOf } from "./slices.ts";
 
 /** An announcement that is not the recorded one. A side is null when there is none there. */
 export type Divergence = {
@@ -28,9 +29,6 @@ export type ReplayReport = {
   unwritten: number;
 };
 
-/** Records between two breaths of the event loop: some 20 ms of work. */
-const SLICE = 400;
-
 /**
  * Replays a journal: no model, no tools, no clock. Linear, and never holds up the event loop for long. Stops at the first
  * divergence, or with `all` goes on and lists up to that many: how a journal of another version would differ.
@@ -41,27 +39,19 @@ export async function replay(
   options: { all?: number; onProgress?: (records: number) => void } = {},
 ): Promise<ReplayReport> {
   const run = new Replay(options.all ?? 1);
-  let sinceBreath = 0;
   try {
-    for await (const chunk of chunksOf(journal))
-      for (const record of chunk) {
+    for await (const slice of slicesOf(journal)) {
+      for (const record of slice) {
         run.take(record);
         if (run.isOver) return run.report;
-        if (++sinceBreath < SLICE) continue;
-        sinceBreath = 0;
-        options.onProgress?.(run.report.records);
-        await new Promise((resolve) => setImmediate(resolve));
       }
+      options.onProgress?.(run.report.records);
+    }
     run.end();
     return run.report;
   } finally {
     run.stop();
   }
-}
-
-async function* chunksOf(journal: AsyncIterable<readonly JournalRecord[]> | Iterable<JournalRecord>) {
-  if (Symbol.asyncIterator in journal) yield* journal;
-  else yield [...journal];
 }
 
 class Replay {
