@@ -1,5 +1,5 @@
 /** Which model a command asks: a real one where there is a key or an address, else the demo model. */
-import { openai } from "../adapters/model/openai-chat.ts";
+import { openai } from "../adapters/model/openai.ts";
 import type { ModelPort } from "../ports.ts";
 import { Problem } from "./problem.ts";
 import { say } from "./say.ts";

@@ -5,6 +5,7 @@ import { AgentError } from "../core/errors.ts";
 import { compactionSettings, limits, type CompactionSettings, type Limits } from "../core/limits.ts";
 import { message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
 import { readContent, type ContentInput } from "../tool-parts.ts";
+import { modelSettings } from "../core/settings.ts";
 import type { Approve } from "../effects/host.ts";
 import type { Middleware } from "../middleware/middleware.ts";
 import type { ToolInput } from "../tool-input.ts";
@@ -80,16 +81,6 @@ const port = (name: string, method: string) =>
   z.custom((v) => typeof v === "object" && v !== null && typeof (v as any)[method] === "function", `expected ${name}`);
 const model = port("a model, such as openai({ model: … })", "stream");
 const tools = lazily(() => z.record(z.string().min(1), port("a tool made by tool({ … })", "execute")));
-const settings = lazily(() =>
-  z.strictObject({
-    maxOutputTokens: z.number().int().positive().optional(),
-    temperature: z.number().min(0).optional(),
-    toolChoice: z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string() })]).optional(),
-    parallelToolCalls: z.boolean().optional(),
-    thinkingLevel: z.string().optional(),
-    extra: z.record(z.string(), z.any()).optional(),
-  }),
-);
 const approvalMode = lazily(() => z.enum(["deny", "wait", "suspend"]));
 const runOptions = lazily(() =>
   z.strictObject({
@@ -109,7 +100,7 @@ const runOptions = lazily(() =>
     maxBudgetUsd: z.number().nonnegative().optional(),
     model: model.optional(),
     tools: tools.optional(),
-    settings: settings.optional(),
+    settings: modelSettings.optional(),
     output: z
       .custom((v) => (typeof v === "object" && v !== null) || typeof v === "function", "expected a schema of an object")
       .optional(),
@@ -124,7 +115,7 @@ const agentOptions = lazily(() =>
     tools: tools.optional(),
     middleware: z.array(z.custom<Middleware>((v) => typeof v === "object" && v !== null)).optional(),
     store: port("a store, such as jsonlStore(dir)", "append").optional(),
-    settings: settings.optional(),
+    settings: modelSettings.optional(),
     limits: z.object({}).loose().optional(),
     compaction: z.object({ model: model.optional() }).loose().optional(),
     defaults: runOptions.optional(),

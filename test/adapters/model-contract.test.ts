@@ -15,6 +15,12 @@ modelContract("openai() over Chat Completions", {
   returns: ['"reasoning_content":"because"'],
 });
 
+modelContract("openai() over Responses", {
+  make: ({ url, key }) => openai({ api: "responses", model: "gpt-5.2", baseURL: `${url}/v1`, apiKey: key }),
+  dialect: responses,
+  returns: ["b3BhcXVlLWVuY3J5cHRlZA=="],
+});
+
 modelContract("fromAiSdk() over @ai-sdk/openai Chat Completions", {
   make: ({ url, key }) => fromAiSdk(createOpenAI({ baseURL: `${url}/v1`, apiKey: key }).chat("gpt-5.2"), { logger }),
   dialect: chat,

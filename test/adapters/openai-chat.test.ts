@@ -140,7 +140,8 @@ describe("options", () => {
     [{ model: "m", apiKey: "k", baseURL: "localhost" }, "baseURL"],
     [{ model: "m", apiKey: "k", window: -1 }, "window"],
     [{ model: "m", apiKey: "k", prices: { input: 1 } }, "prices.output"],
-    [{ model: "m", apiKey: "k", api: "responses" }, "later version"],
+    [{ model: "m", apiKey: "k", api: "completions" }, "api"],
+    [{ model: "m", apiKey: "k", settings: { temprature: 1 } }, "temprature"],
   ];
   test.each(wrong)("§12 %j is refused with its path", (options, path) => {
     expect(() => openai(options as OpenAIOptions)).toThrow(

@@ -123,7 +123,7 @@ function assistantMessage(message: AssistantMessage, ids: ReadonlyMap<string, st
  * Argument text. Providers and chat templates parse it in every later request, so text that is no JSON object goes back
  * as `{}`: else one bad call would make the session unusable. The call's result tells the model what it wrote.
  */
-function argumentsOf({ args, raw }: ToolCallPart): string {
+export function argumentsOf({ args, raw }: ToolCallPart): string {
   if (typeof args === "object" && args !== null && !Array.isArray(args)) return JSON.stringify(args);
   return raw !== undefined && parsesAsObject(raw) ? raw : "{}";
 }
@@ -165,10 +165,12 @@ function contentPart(part: ContentPart): unknown {
   }
 }
 
-const sourceOf = (part: { mediaType: string; data?: string | undefined; url?: string | undefined }): string =>
+/** The bytes as an address, or the address. */
+export const sourceOf = (part: { mediaType: string; data?: string | undefined; url?: string | undefined }): string =>
   part.data === undefined ? (part.url ?? "") : `data:${part.mediaType};base64,${part.data}`;
 
-const audioFormat = (mediaType: string): string => {
+/** The last word of an audio media type, as the API spells it. */
+export const audioFormat = (mediaType: string): string => {
   const subtype = mediaType.replace(/^audio\/(x-)?/, "").replace(/;.*$/, "");
   return subtype === "mpeg" ? "mp3" : subtype === "wave" ? "wav" : subtype;
 };

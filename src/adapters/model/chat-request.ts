@@ -1,11 +1,11 @@
 /** The body of a Chat Completions request. */
 import type { ModelRequest, ToolSpec } from "../../ports.ts";
 import { ChatMessages } from "./chat-messages.ts";
+import type { Body } from "./openai.ts";
 import type { OpenAISettings } from "./openai-options.ts";
+import { chatFormat } from "./output-format.ts";
+import { chatThinking } from "./thinking-levels.ts";
 import { wireName } from "./tool-names.ts";
-
-/** A body; its keys always come in the same order. */
-export type ChatBody = { [field: string]: unknown };
 
 /**
  * Builds bodies. Equal requests give equal bytes; a longer history gives a longer `messages` with the same beginning.
@@ -14,7 +14,7 @@ export type ChatBody = { [field: string]: unknown };
  * `max_tokens` to everybody else, who may not know the new one. `extra` comes last and wins.
  */
 export class ChatRequests {
-  readonly #settings: Pick<OpenAISettings, "model" | "official">;
+  readonly #settings: Pick<OpenAISettings, "model" | "official" | "hostname">;
   readonly #messages: ChatMessages;
   readonly #tools = new WeakMap<ToolSpec, unknown>();
 
@@ -23,8 +23,8 @@ export class ChatRequests {
     this.#messages = new ChatMessages(settings.hostname);
   }
 
-  body({ instructions, messages, tools, settings: s }: ModelRequest): ChatBody {
-    const { model, official } = this.#settings;
+  body({ instructions, messages, tools, settings: s, output }: ModelRequest): Body {
+    const { model, official, hostname } = this.#settings;
     return {
       model,
       messages: this.#messages.map(instructions, messages),
@@ -37,7 +37,8 @@ export class ChatRequests {
       ...(s.maxOutputTokens !== undefined && {
         [official ? "max_completion_tokens" : "max_tokens"]: s.maxOutputTokens,
       }),
-      ...(s.thinkingLevel !== undefined && { reasoning_effort: s.thinkingLevel }),
+      ...(s.thinkingLevel !== undefined && chatThinking(s.thinkingLevel, hostname)),
+      ...(output && { response_format: chatFormat(output) }),
       stream: true,
       stream_options: { include_usage: true },
       ...s.extra,

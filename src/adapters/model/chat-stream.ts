@@ -49,6 +49,8 @@ export class ChatReader {
     const body = fields(chunk);
     if (!body) return [];
     if (isErrorObject(body)) return this.#failed(classifyError(providerError(body), this.#peer));
+    if (body["object"] === "text_completion")
+      return this.#failed(malformed(this.#peer, "answers in the format of legacy Completions. Use a chat endpoint."));
     if (typeof body["model"] === "string" && body["model"]) this.#model = body["model"];
     const choice = firstChoice(body["choices"]);
     const usage = findUsage(body, choice);

@@ -25,10 +25,12 @@ export async function noStream(response: Response, peer: Peer): Promise<Failure 
   const text = await headOf(response);
   const body = parseObject(text);
   if (body && isErrorObject(body)) return classifyError(providerError(body), peer);
-  if (body && (body["object"] === "chat.completion" || fields(Array.isArray(body["choices"]) && body["choices"][0])))
+  if (body && (isWhole(body["object"]) || fields(Array.isArray(body["choices"]) && body["choices"][0])))
     return malformed(peer, "ignored `stream: true` and sent its whole answer as JSON. Use a server that streams.");
   return malformed(peer, `answered with JSON instead of a stream; check baseURL. It begins: ${text.slice(0, 200)}`);
 }
+
+const isWhole = (object: unknown): boolean => object === "chat.completion" || object === "response";
 
 async function headOf(response: Response): Promise<string> {
   const reader = response.body?.getReader();

@@ -1,6 +1,8 @@
 /** Options of the OpenAI adapter, checked where they come in. */
 import { z } from "zod";
 import { AgentError } from "../../core/errors.ts";
+import { modelSettings } from "../../core/settings.ts";
+import type { ModelSettings } from "../../ports.ts";
 import { secretHeaders } from "./secrets.ts";
 import { modelCard, type ModelCard, type Prices } from "./prices.ts";
 
@@ -19,6 +21,8 @@ const schema = z.strictObject({
       cacheWrite: dollars.optional(),
     })
     .optional(),
+  settings: modelSettings.optional(),
+  structured: z.boolean().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   organization: z.string().min(1).optional(),
   fetch: z
@@ -34,8 +38,12 @@ export type OpenAIOptions = {
   baseURL?: string;
   /** Default `OPENAI_API_KEY`. May be absent only with a `baseURL`; `none` is sent then. */
   apiKey?: string;
-  /** Only `chat` for now. */
+  /** Chat Completions (default), which many servers speak, or OpenAI's Responses. */
   api?: "chat" | "responses";
+  /** Settings of every request; those of agent and run win. */
+  settings?: ModelSettings;
+  /** Whether the server enforces output schemas. Default: OpenAI and Azure do, nobody else is known to. */
+  structured?: boolean;
   /** Tokens the model can read. Default: known for OpenAI's own models. */
   window?: number;
   /** US dollars per million tokens. Default: a dated table of OpenAI's own models; none for other servers. */
@@ -49,6 +57,9 @@ export type OpenAIOptions = {
 /** Options with every default filled in. */
 export type OpenAISettings = {
   model: string;
+  api: "chat" | "responses";
+  defaults: ModelSettings;
+  structured: boolean;
   baseURL: string;
   /** Name and port, for messages; never credentials or a path. */
   host: string;
@@ -78,9 +89,7 @@ export function openaiSettings(
 ): OpenAISettings {
   const parsed = schema.safeParse(options);
   if (!parsed.success) throw invalid(parsed.error);
-  const { model, api, headers = {}, organization, fetch } = parsed.data;
-  if (api === "responses")
-    throw new AgentError("invalid_options", 'openai: api: expected "chat"; "responses" comes in a later version.');
+  const { model, api = "chat", headers = {}, organization, fetch, settings = {} } = parsed.data;
   const { url, isDefault } = address(parsed.data.baseURL ?? (env["OPENAI_BASE_URL"]?.trim() || undefined));
   const apiKey = parsed.data.apiKey ?? (env["OPENAI_API_KEY"]?.trim() || undefined);
   if (apiKey === undefined && isDefault)
@@ -94,12 +103,16 @@ export function openaiSettings(
       "openai: apiKey: expected printable ASCII without blanks; this one has a line break, a quote or another stray character.",
     );
   const card = url.hostname === "api.openai.com" ? modelCard(model) : undefined;
+  const official = url.hostname === "api.openai.com" || url.hostname.endsWith(".openai.azure.com");
   return {
     model,
+    api,
+    defaults: settings as ModelSettings,
+    structured: parsed.data.structured ?? official,
     baseURL: url.href,
     host: url.host,
     hostname: url.hostname,
-    official: url.hostname === "api.openai.com" || url.hostname.endsWith(".openai.azure.com"),
+    official,
     apiKey: apiKey ?? "none",
     secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretHeaders(headers), ...secretParameters(url)],
     headers,
