@@ -1,5 +1,6 @@
 /** Follows a run to its end: shows it, obeys Ctrl-C, and says how to go on. */
 import type { SessionEvent } from "../core/event.ts";
+import { plural } from "../core/plural.ts";
 import type { Run, RunResult } from "../session/run.ts";
 import type { Session } from "../session/session.ts";
 import type { Store } from "../ports.ts";
@@ -32,7 +33,7 @@ export async function follow(followed: Followed, flags: ShowFlags): Promise<numb
     if ("seq" in event) head = event.seq;
     advice.see(event);
     if (waits && event.type === "approval.requested") {
-      say(`waiting here for ${event.requests.length} decision(s) from another terminal:`);
+      say(`waiting here for ${plural(event.requests.length, "decision")} from another terminal:`);
       advice.decide(event.requests);
     }
   };
@@ -122,7 +123,7 @@ async function isWritten(store: Store, id: string, head: number): Promise<boolea
   const written = (await store.info(id))?.head ?? 0;
   if (written >= head) return true;
   say(
-    `the journal lacks the last ${head - written} record(s), which could not be written; going on begins where it ` +
+    `the journal lacks the last ${plural(head - written, "record")}, which could not be written; going on begins where it ` +
       "ends. First make room for the store, or see that it can be written.",
   );
   return false;
