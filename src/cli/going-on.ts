@@ -10,7 +10,7 @@ import { oneLine, shellWord } from "./terminal.ts";
 export const NOBODY_APPROVES = /^A tool call was denied because nobody approves\b/;
 
 /** Flags of this command that the next one needs, too: where the journals are, and which model to ask. */
-export type Repeated = { store?: string; baseUrl?: string; model?: string };
+export type Repeated = { store?: string; baseUrl?: string; model?: string; api?: string };
 
 /** Advice about one session. */
 export class GoingOn {
@@ -20,8 +20,8 @@ export class GoingOn {
 
   constructor(id: string, repeated: Repeated) {
     this.#id = id;
-    const { store, baseUrl, model } = repeated;
-    const flags = Object.entries({ store, "base-url": baseUrl && withoutKeys(baseUrl), model });
+    const { store, baseUrl, model, api } = repeated;
+    const flags = Object.entries({ store, "base-url": baseUrl && withoutKeys(baseUrl), model, api });
     this.#flags = flags.map(([name, value]) => (value ? ` --${name} ${shellWord(value)}` : "")).join("");
   }
 

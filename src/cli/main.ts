@@ -1,9 +1,9 @@
 /** The `rcra` command. Each command is loaded when it is called: help and mistakes are quick. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { EXIT, EXIT_HELP } from "./exit-codes.ts";
-import type { Repeated } from "./going-on.ts";
+import { repeatedOf, wholeNumber, withModel, withRequest, withStore } from "./flags.ts";
 import { guardOutput } from "./output.ts";
 import { reportProblem } from "./problem.ts";
 import { say } from "./say.ts";
@@ -11,33 +11,6 @@ import { VERSION } from "./version.ts";
 
 /** Milliseconds after which a process that has done its work leaves, whatever a tool or a server still holds open. */
 const LINGER_MS = 2_000;
-
-const wholeNumber = (least: number) => (text: string) => {
-  const n = Number(text);
-  if (text.trim() === "" || !Number.isInteger(n) || n < least)
-    throw new InvalidArgumentError(`Expected a whole number, ${least} or more.`);
-  return n;
-};
-const withStore = (command: Command) =>
-  command.option("--store <dir>", "the folder that holds the journals", ".rcra/sessions");
-const withModel = (command: Command) =>
-  withStore(command)
-    .option("--model <name>", "the model to ask (default: gpt-5.2; without a key the demo model)")
-    .option("--base-url <url>", "a server that speaks Chat Completions")
-    .option("--yes", "allow every call that asks")
-    .addOption(
-      new Option("--approvals <mode>", "what calls that ask meet without you").choices(["deny", "wait", "suspend"]),
-    )
-    .option("--json", "print the session's new records as NDJSON, and nothing else")
-    .option("--partials", "with --json: live partials, too; they have no seq")
-    .option("--quiet", "print the final answer only")
-    .option("--no-color", "plain text");
-
-/** What was given on this command line and matters to the next one. */
-const repeatedOf = (command: Command): Repeated => {
-  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === "cli");
-  return Object.fromEntries(given.filter(([name]) => ["store", "baseUrl", "model"].includes(name)));
-};
 
 const EXAMPLES = `
 Examples:
@@ -51,8 +24,9 @@ Examples:
 Environment: OPENAI_API_KEY, OPENAI_BASE_URL, NO_COLOR. Ctrl-C cancels cleanly, a second one leaves at once.`;
 
 function addRun(program: Command, done: (code: number) => void): void {
-  withModel(program.command("run").argument("[prompt...]", "what to do; read from stdin when it is piped in"))
-    .description("Starts a session, or goes on with one.")
+  const run = program.command("run").argument("[prompt...]", "what to do; - reads it from stdin, as a pipe does");
+  withRequest(withModel(run))
+    .description("Starts a session, or goes on with one. Piped text is the prompt, or follows it.")
     .option("--deny", "deny every call that asks")
     .option("--resume <id>", "go on with this session; without a prompt, where it stopped")
     .option("--max-turns <n>", "turns of this run; -1 is no limit", wholeNumber(-1))
