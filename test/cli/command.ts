@@ -33,7 +33,7 @@ export class Folder {
     onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
   }
 
-  write(name: string, content: string): void {
+  write(name: string, content: string | Uint8Array): void {
     mkdirSync(dirname(join(this.path, name)), { recursive: true });
     writeFileSync(join(this.path, name), content);
   }
