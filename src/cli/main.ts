@@ -24,7 +24,8 @@ Examples:
   rcra run --resume ID "and now in French"
   rcra run "tidy up" --approvals suspend  park what asks; then: rcra decide ID CALL --allow
 
-Environment: OPENAI_API_KEY, OPENAI_BASE_URL; NO_COLOR, FORCE_COLOR. \`rcra doctor\` checks what is set. Ctrl-C cancels cleanly, a second one leaves at once.`;
+Environment: OPENAI_API_KEY, OPENAI_BASE_URL, NO_COLOR, FORCE_COLOR. \`rcra doctor\` looks whether all is well.
+Ctrl-C cancels cleanly, a second one leaves at once.`;
 
 const DOCTOR_HELP = `
 Looks at: this Node, the key (which is never shown), the server and the model, the store, the workspace.
@@ -146,7 +147,7 @@ function build(done: (code: number) => void): Command {
 
 /** Until a run takes them over: whoever wants to leave leaves, with the exit code of a cancelled command. */
 function leaveOnSignals(): void {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => process.listenerCount(signal) > 1 || process.exit(EXIT.cancelled));
 }
 
