@@ -19,7 +19,7 @@ const SHOWN = 2_000;
  * the end of the input, and a cancelled run, allow nothing.
  */
 export const askOnTerminal =
-  (streams: Streams): Approve =>
+  (streams: Streams): Extract<Approve, (...args: never) => unknown> =>
   async (requests, { signal }) => {
     const { output } = streams;
     const style = styleFor(output, streams.color);

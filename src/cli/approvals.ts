@@ -1,6 +1,7 @@
 /** Who approves calls that ask: flags say so, else the person at the terminal, else nobody. */
 import type { RunOptions } from "../session/options.ts";
 import { askOnTerminal } from "./approval-prompt.ts";
+import { bottomLine } from "./bottom-line.ts";
 import { Problem } from "./problem.ts";
 
 export type ApprovalFlags = { yes?: boolean; deny?: boolean; approvals?: "deny" | "wait" | "suspend"; color?: boolean };
@@ -18,5 +19,16 @@ export function approvalOptions({
   if (deny) return { approve: "deny" };
   if (approvals) return { approvals };
   const { stdin, stderr } = process;
-  return stdin.isTTY && stderr.isTTY ? { approve: askOnTerminal({ input: stdin, output: stderr, color }) } : {};
+  if (!stdin.isTTY || !stderr.isTTY) return {};
+  const ask = askOnTerminal({ input: stdin, output: stderr, color });
+  return {
+    approve: async (requests, context) => {
+      const release = bottomLine.hold();
+      try {
+        return await ask(requests, context);
+      } finally {
+        release();
+      }
+    },
+  };
 }

@@ -3,6 +3,7 @@ import type { Agent } from "../session/agent.ts";
 import type { Decision } from "../core/call.ts";
 import { AgentError } from "../core/errors.ts";
 import type { Json } from "../core/message.ts";
+import { plural, verb } from "../core/plural.ts";
 import type { DecideResult, Session } from "../session/session.ts";
 import type { SessionInfo, Store } from "../ports.ts";
 import { approvalOptions } from "./approvals.ts";
@@ -90,7 +91,7 @@ function report({ accepted, alreadyDecided }: DecideResult, session: Session, re
     return sayHandedOver();
   }
   if (pending.length) {
-    say(`${pending.length} call(s) still wait for a decision:`);
+    say(`${plural(pending.length, "call")} still ${verb(pending.length, "waits", "wait")} for a decision:`);
     advice.decide(pending);
     return EXIT.suspended;
   }

@@ -1,16 +1,19 @@
 /** Follows a run to its end: shows it, obeys Ctrl-C, and says how to go on. */
 import type { SessionEvent } from "../core/event.ts";
+import { plural } from "../core/plural.ts";
 import type { Run, RunResult } from "../session/run.ts";
 import type { Session } from "../session/session.ts";
 import type { Store } from "../ports.ts";
+import { bottomLine } from "./bottom-line.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { GoingOn, type Repeated } from "./going-on.ts";
 import { outputClosed, print } from "./output.ts";
 import { endingLine, Renderer } from "./render.ts";
 import { say } from "./say.ts";
+import { StatusLine } from "./status-line.ts";
 import { styleFor } from "./terminal.ts";
 
-export type ShowFlags = { json?: boolean; partials?: boolean; quiet?: boolean; color?: boolean };
+export type ShowFlags = { json?: boolean; partials?: boolean; quiet?: boolean; color?: boolean; outputSchema?: string };
 export type Followed = {
   session: Session;
   run: Run;
@@ -27,26 +30,48 @@ export async function follow(followed: Followed, flags: ShowFlags): Promise<numb
   const { session, run, store, waits } = followed;
   const advice = new GoingOn(session.id, followed.repeated);
   const release = obeySignals(run);
+  const status = statusLine(session, flags);
   let head = 0;
   const see = (event: SessionEvent) => {
     if ("seq" in event) head = event.seq;
     advice.see(event);
     if (waits && event.type === "approval.requested") {
-      say(`waiting here for ${event.requests.length} decision(s) from another terminal:`);
+      say(`waiting here for ${plural(event.requests.length, "decision")} from another terminal:`);
       advice.decide(event.requests);
     }
+    status?.see(event);
   };
   try {
     if (flags.json) await printRecords(followed, flags.partials === true, see);
     else if (flags.quiet) for await (const event of run) see(event);
     else await render(run, flags, see, advice);
     const result = await run.result;
-    if (flags.quiet && !flags.json) print(`${result.text}\n`);
+    status?.end();
+    if (flags.quiet) printAnswer(result);
+    else if (flags.json && (flags.outputSchema !== undefined || result.object !== undefined)) printResult(result);
     advice.end(result);
     return (await isWritten(store, session.id, head)) ? exitCodeOf(result) : EXIT.failed;
   } finally {
+    status?.end();
     release();
   }
+}
+
+/** Only for somebody who looks at a terminal that can draw in place. */
+function statusLine(session: Session, { quiet, color }: ShowFlags): StatusLine | undefined {
+  if (quiet || !process.stderr.isTTY || process.env["TERM"] === "dumb") return undefined;
+  return new StatusLine(bottomLine, session, styleFor(process.stderr, color).dim);
+}
+
+/** The answer alone. An object is laid out where a person looks at it, and one line for programs. */
+function printAnswer({ text, object }: RunResult): void {
+  if (object !== undefined) print(`${JSON.stringify(object, null, process.stdout.isTTY ? 2 : 0)}\n`);
+  else if (text !== "") print(`${text}\n`);
+}
+
+/** What a run with an output schema came to: the last line of `--json`, which is no record and has no seq. */
+function printResult({ runId, status, object }: RunResult): void {
+  print(`${JSON.stringify({ type: "result", runId, status, object })}\n`);
 }
 
 /** Ctrl-C, a supervisor that wants the process gone, and a terminal that closes. */
@@ -58,6 +83,7 @@ function obeySignals(run: Run): () => void {
   const stop = () => {
     if (asked) process.exit(EXIT.cancelled);
     asked = true;
+    bottomLine.clear();
     process.stderr.write("\n");
     say("cancelling; once more to leave at once");
     run.cancel("interrupted from the terminal");
@@ -122,7 +148,7 @@ async function isWritten(store: Store, id: string, head: number): Promise<boolea
   const written = (await store.info(id))?.head ?? 0;
   if (written >= head) return true;
   say(
-    `the journal lacks the last ${head - written} record(s), which could not be written; going on begins where it ` +
+    `the journal lacks the last ${plural(head - written, "record")}, which could not be written; going on begins where it ` +
       "ends. First make room for the store, or see that it can be written.",
   );
   return false;

@@ -1,6 +1,7 @@
 /** Tells a person what to do next: the commands that go on with a session, decide its calls, or allow what was denied. */
 import type { ApprovalRequest } from "../core/call.ts";
 import type { SessionEvent } from "../core/event.ts";
+import { plural, verb } from "../core/plural.ts";
 import type { RunResult } from "../session/run.ts";
 import { say } from "./say.ts";
 import { oneLine, shellWord } from "./terminal.ts";
@@ -9,7 +10,7 @@ import { oneLine, shellWord } from "./terminal.ts";
 export const NOBODY_APPROVES = /^A tool call was denied because nobody approves\b/;
 
 /** Flags of this command that the next one needs, too: where the journals are, and which model to ask. */
-export type Repeated = { store?: string; baseUrl?: string; model?: string };
+export type Repeated = { store?: string; baseUrl?: string; model?: string; api?: string };
 
 /** Advice about one session. */
 export class GoingOn {
@@ -19,8 +20,8 @@ export class GoingOn {
 
   constructor(id: string, repeated: Repeated) {
     this.#id = id;
-    const { store, baseUrl, model } = repeated;
-    const flags = Object.entries({ store, "base-url": baseUrl && withoutKeys(baseUrl), model });
+    const { store, baseUrl, model, api } = repeated;
+    const flags = Object.entries({ store, "base-url": baseUrl && withoutKeys(baseUrl), model, api });
     this.#flags = flags.map(([name, value]) => (value ? ` --${name} ${shellWord(value)}` : "")).join("");
   }
 
@@ -50,8 +51,7 @@ export class GoingOn {
     if (result.status !== "completed") say(sentence(result));
     if (result.status === "suspended") this.decide(result.pending ?? []);
     else if (result.status !== "completed" && result.status !== "blocked") say(`go on with: ${this.resume}`);
-    if (result.undelivered.length)
-      say(`${result.undelivered.length} input(s) wait for the next run; do not send them again.`);
+    if (result.undelivered.length) sayUndelivered(result.undelivered.length);
   }
 }
 
@@ -59,13 +59,22 @@ export class GoingOn {
 const withoutKeys = (address: string): string =>
   address.replace(/([?&][^=&#]*(?:key|token|secret|sig|auth)[^=&#]*=)[^&#]+/gi, "$1KEY");
 
+function sayUndelivered(n: number): void {
+  say(
+    `${plural(n, "input")} ${verb(n, "waits", "wait")} for the next run; do not send ${verb(n, "it", "them")} again.`,
+  );
+}
+
+const waiting = (n: number): string =>
+  `${plural(n, "call")} ${verb(n, "waits", "wait")} for a decision; nothing of ${verb(n, "its", "their")} batch has run.`;
+
 function sentence(result: RunResult): string {
   const because = result.reason ? `: ${result.reason}` : "";
   switch (result.status) {
     case "completed":
       return "completed.";
     case "suspended":
-      return `suspended: ${result.pending?.length ?? 0} call(s) wait for a decision; nothing of their batch has run.`;
+      return `suspended: ${waiting(result.pending?.length ?? 0)}`;
     case "cancelled":
       return `cancelled${because}.`;
     case "failed":

@@ -1,9 +1,9 @@
 /** The `rcra` command. Each command is loaded when it is called: help and mistakes are quick. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import { EXIT, EXIT_HELP } from "./exit-codes.ts";
-import type { Repeated } from "./going-on.ts";
+import { repeatedOf, wholeNumber, withModel, withRequest, withServer, withStore } from "./flags.ts";
 import { guardOutput } from "./output.ts";
 import { reportProblem } from "./problem.ts";
 import { say } from "./say.ts";
@@ -12,47 +12,40 @@ import { VERSION } from "./version.ts";
 /** Milliseconds after which a process that has done its work leaves, whatever a tool or a server still holds open. */
 const LINGER_MS = 2_000;
 
-const wholeNumber = (least: number) => (text: string) => {
-  const n = Number(text);
-  if (text.trim() === "" || !Number.isInteger(n) || n < least)
-    throw new InvalidArgumentError(`Expected a whole number, ${least} or more.`);
-  return n;
-};
-const withStore = (command: Command) =>
-  command.option("--store <dir>", "the folder that holds the journals", ".rcra/sessions");
-const withModel = (command: Command) =>
-  withStore(command)
-    .option("--model <name>", "the model to ask (default: gpt-5.2; without a key the demo model)")
-    .option("--base-url <url>", "a server that speaks Chat Completions")
-    .option("--yes", "allow every call that asks")
-    .addOption(
-      new Option("--approvals <mode>", "what calls that ask meet without you").choices(["deny", "wait", "suspend"]),
-    )
-    .option("--json", "print the session's new records as NDJSON, and nothing else")
-    .option("--partials", "with --json: live partials, too; they have no seq")
-    .option("--quiet", "print the final answer only")
-    .option("--no-color", "plain text");
-
-/** What was given on this command line and matters to the next one. */
-const repeatedOf = (command: Command): Repeated => {
-  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === "cli");
-  return Object.fromEntries(given.filter(([name]) => ["store", "baseUrl", "model"].includes(name)));
-};
-
 const EXAMPLES = `
 Examples:
   rcra run "what does this folder do?"
   rcra run "write a summary of src/ to notes.md" --yes
-  echo "list the open questions in TODO.md" | rcra run --json
+  git diff | rcra run "review this"       the piped text follows the prompt
+  echo "list the open questions in TODO.md" | rcra run --quiet
+  rcra run "what is on this picture?" --image shot.png
+  rcra run "the authors of README.md" --output-schema authors.json --quiet > authors.out.json
   rcra run --resume ID                    go on where it stopped, also after a crash
   rcra run --resume ID "and now in French"
   rcra run "tidy up" --approvals suspend  park what asks; then: rcra decide ID CALL --allow
 
-Environment: OPENAI_API_KEY, OPENAI_BASE_URL, NO_COLOR. Ctrl-C cancels cleanly, a second one leaves at once.`;
+Environment: OPENAI_API_KEY, OPENAI_BASE_URL, NO_COLOR, FORCE_COLOR. \`rcra doctor\` looks whether all is well.
+Ctrl-C cancels cleanly, a second one leaves at once.`;
+
+const DOCTOR_HELP = `
+Looks at: this Node, the key (which is never shown), the server and the model, the store, the workspace.
+
+Examples:
+  rcra doctor
+  rcra doctor --base-url http://127.0.0.1:11434/v1 --model NAME --json
+
+Exit codes: 0 all is well, warnings too; 1 something fails.`;
+
+const COMPLETION_HELP = `
+Examples:
+  source <(rcra completion bash)       in ~/.bashrc
+  source <(rcra completion zsh)        in ~/.zshrc, behind compinit
+  rcra completion fish | source        in ~/.config/fish/config.fish`;
 
 function addRun(program: Command, done: (code: number) => void): void {
-  withModel(program.command("run").argument("[prompt...]", "what to do; read from stdin when it is piped in"))
-    .description("Starts a session, or goes on with one.")
+  const run = program.command("run").argument("[prompt...]", "what to do; - reads it from stdin, as a pipe does");
+  withRequest(withModel(run))
+    .description("Starts a session, or goes on with one. Piped text is the prompt, or follows it.")
     .option("--deny", "deny every call that asks")
     .option("--resume <id>", "go on with this session; without a prompt, where it stopped")
     .option("--max-turns <n>", "turns of this run; -1 is no limit", wholeNumber(-1))
@@ -102,6 +95,39 @@ function addJournals(program: Command, done: (code: number) => void): void {
     });
 }
 
+function addDoctor(program: Command, done: (code: number) => void): void {
+  withServer(withStore(program.command("doctor")))
+    .description("Looks whether runs find what they need, and says how to mend what they do not.")
+    .option("--workspace <dir>", "the folder to work in (default: this one)")
+    .option("--json", "one object a line: check, status, says, mend")
+    .option("--no-color", "plain text")
+    .addHelpText("after", DOCTOR_HELP)
+    .action(async (flags) => {
+      const { doctorCommand } = await import("./doctor.ts");
+      done(await doctorCommand(flags));
+    });
+}
+
+function addCompletion(program: Command, done: (code: number) => void): void {
+  const shell = new Argument("<shell>", "whose script").choices(["bash", "zsh", "fish"]);
+  program
+    .command("completion")
+    .addArgument(shell)
+    .description("Prints a script that lets the Tab key complete commands, options and session ids.")
+    .addHelpText("after", COMPLETION_HELP)
+    .action(async (name) => {
+      const { completionCommand } = await import("./completion.ts");
+      done(completionCommand(name));
+    });
+  program
+    .command("__complete", { hidden: true })
+    .argument("[words...]")
+    .action(async (words) => {
+      const { completeCommand } = await import("./complete.ts");
+      completeCommand(program, words);
+    });
+}
+
 function build(done: (code: number) => void): Command {
   const program = new Command("rcra")
     .description("Runs an LLM agent in this folder, as one explicit state machine with a journal.")
@@ -117,6 +143,10 @@ function build(done: (code: number) => void): Command {
     .option("--limit <n>", "how many (default: 50)", wholeNumber(1))
     .option("--json", "one object a line")
     .option("--no-color", "plain text")
+    .addHelpText(
+      "after",
+      "\nExample:\n  rcra sessions --limit 5 --json\n\nExit codes: 0, or 1 when the store cannot be read.",
+    )
     .action(async (flags) => {
       const { sessionsCommand } = await import("./sessions.ts");
       done(await sessionsCommand(flags));
@@ -125,16 +155,29 @@ function build(done: (code: number) => void): Command {
     .description("Shows a session: what was said and done, and how its runs ended.")
     .option("--json", "its records as NDJSON")
     .option("--no-color", "plain text")
+    .addHelpText(
+      "after",
+      "\nExample:\n  rcra show ID --json\n\nExit codes: 0, or 1 for a session that is not there or broken.",
+    )
     .action(async (id, flags, command) => {
       const { showCommand } = await import("./show.ts");
       done(await showCommand(id, flags, repeatedOf(command)));
     });
+  addDoctor(program, done);
+  addCompletion(program, done);
   return program;
+}
+
+/** Until a run takes them over: whoever wants to leave leaves, with the exit code of a cancelled command. */
+function leaveOnSignals(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => process.listenerCount(signal) > 1 || process.exit(EXIT.cancelled));
 }
 
 /** Runs a command line (`process.argv`) and leaves with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput();
+  leaveOnSignals();
   process.on("uncaughtException", (error) => process.exit(reportProblem(error)));
   let code: number = EXIT.completed;
   try {

@@ -4,25 +4,35 @@ import type { ModelPort } from "../ports.ts";
 import { Problem } from "./problem.ts";
 import { say } from "./say.ts";
 
-export type ModelFlags = { model?: string; baseUrl?: string };
+export type ModelFlags = { model?: string; baseUrl?: string; api?: "chat" | "responses" };
 /** `name` is for people. `close` lets go of what was started for it. */
 export type ChosenModel = { model: ModelPort; name: string; close(): Promise<void> };
 
-const DEFAULT_MODEL = "gpt-5.2";
+export const DEFAULT_MODEL = "gpt-5.2";
 
 /**
  * Chooses by flags and environment. The demo model is started in this process, and stderr says that it is one.
  * @throws Problem for a name, an address or a key that cannot be one
  */
-export async function chooseModel({ model, baseUrl }: ModelFlags): Promise<ChosenModel> {
+export async function chooseModel({ model, baseUrl, api }: ModelFlags): Promise<ChosenModel> {
   if (model?.trim() === "") throw new Problem("--model wants the name of a model, such as gpt-5.2.");
+  const { named, key } = checkServer(baseUrl);
+  if (named === undefined && key === undefined) return demoModel(model);
+  const port = openai({
+    model: model ?? DEFAULT_MODEL,
+    ...(named === undefined ? {} : { baseURL: named }),
+    ...(api === undefined ? {} : { api }),
+  });
+  return { model: port, name: port.id, close: async () => {} };
+}
+
+/** The address and the key that flags and environment give, as far as they do. @throws Problem for what cannot be one */
+export function checkServer(baseUrl: string | undefined): { named: string | undefined; key: string | undefined } {
   const named = baseUrl ?? fromEnvironment("OPENAI_BASE_URL");
   const key = fromEnvironment("OPENAI_API_KEY");
-  if (named === undefined && key === undefined) return demoModel(model);
   if (key !== undefined) checkKey(key);
   if (named !== undefined) checkAddress(named, baseUrl === undefined ? "OPENAI_BASE_URL" : "--base-url");
-  const port = openai({ model: model ?? DEFAULT_MODEL, ...(named === undefined ? {} : { baseURL: named }) });
-  return { model: port, name: port.id, close: async () => {} };
+  return { named, key };
 }
 
 const fromEnvironment = (name: string): string | undefined => process.env[name]?.trim() || undefined;

@@ -1,4 +1,5 @@
 /** Standard output, for as long as somebody reads it. */
+import { bottomLine } from "./bottom-line.ts";
 import { say } from "./say.ts";
 
 const closing = new AbortController();
@@ -8,7 +9,9 @@ export const outputClosed: AbortSignal = closing.signal;
 
 /** Writes to stdout; once that is closed, to nowhere. */
 export function print(text: string): void {
-  if (!closing.signal.aborted) process.stdout.write(text);
+  if (closing.signal.aborted) return;
+  if (process.stdout.isTTY) bottomLine.yieldTo(text);
+  process.stdout.write(text);
 }
 
 /** From here on a closed stdout or stderr is no crash. Called once, before anything is written. */

@@ -1,6 +1,7 @@
 /** Shows a run to a person, as it happens. */
 import type { SessionEvent } from "../core/event.ts";
 import { textOf } from "../core/message.ts";
+import { plural, verb } from "../core/plural.ts";
 import type { Usage } from "../core/usage.ts";
 import type { RunResult } from "../session/run.ts";
 import { oneLine, printable, type Style } from "./terminal.ts";
@@ -40,7 +41,9 @@ export class Renderer {
       case "model.failed":
         return this.line(yellow(`  ${event.failure.class}: ${oneLine(event.failure.message, 200)}`));
       case "approval.requested":
-        return this.line(yellow(`  ${event.requests.length} call(s) need approval`));
+        return this.line(
+          yellow(`  ${plural(event.requests.length, "call")} ${verb(event.requests.length, "needs", "need")} approval`),
+        );
       case "tool.started":
         return this.line(`${cyan(`→ ${printable(event.name)}`)} ${dim(oneLine(JSON.stringify(event.args), 140))}`);
       case "tool.settled":
@@ -51,7 +54,7 @@ export class Renderer {
           if (!this.#seen.has(callId)) this.line(resultLine(name, status, text ?? "", this.#style));
         return;
       case "run.waiting":
-        return this.line(dim(`· waiting for ${event.tasks.length} background task(s)`));
+        return this.line(dim(`· waiting for ${plural(event.tasks.length, "background task")}`));
       case "input.refused":
         return this.line(red(`  refused: ${oneLine(event.reason)}`));
       default:
@@ -81,7 +84,7 @@ export class Renderer {
 export function resultLine(name: string, status: string, text: string, { green, red, dim }: Style): string {
   const first = text.split("\n", 1)[0]!;
   const shown = oneLine(first, 100);
-  const size = text.trimEnd().length > shown.length ? ` (${text.length} characters)` : "";
+  const size = text.trimEnd().length > shown.length ? ` (${plural(text.length, "character")})` : "";
   const state = status === "ok" ? green("✓") : red("✗");
   const output = shown || size ? ` ${dim(`${shown}${size}`)}` : "";
   return `${state} ${printable(name)}${status === "ok" ? "" : ` ${red(status)}`}${output}`;
@@ -90,7 +93,7 @@ export function resultLine(name: string, status: string, text: string, { green, 
 /** How the run ended, after how many turns, and for how many tokens. */
 export function endingLine({ status, turns, usage }: RunResult, { dim, red, yellow }: Style): string {
   const paint = { completed: dim, failed: red }[status as string] ?? yellow;
-  return `${dim("·")} ${paint(status)} ${dim(`· ${turns} turn${turns === 1 ? "" : "s"} · ${usageLine(usage)}`)}`;
+  return `${dim("·")} ${paint(status)} ${dim(`· ${plural(turns, "turn")} · ${usageLine(usage)}`)}`;
 }
 
 /** Usage in one line; what was not reported is left out. */

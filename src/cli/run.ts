@@ -1,11 +1,13 @@
 /** `rcra run`: one run of a new or resumed session. */
 import type { RunOptions } from "../session/options.ts";
-import type { SessionInfo, Store } from "../ports.ts";
+import type { ModelSettings, SessionInfo, Store } from "../ports.ts";
 import { approvalOptions, type ApprovalFlags } from "./approvals.ts";
+import type { AttachmentFlags } from "./attachments.ts";
 import { follow, type ShowFlags } from "./follow.ts";
 import type { Repeated } from "./going-on.ts";
 import { print } from "./output.ts";
-import { Problem } from "./problem.ts";
+import { readOutputSchema } from "./output-schema.ts";
+import { promptOf } from "./prompt.ts";
 import { say } from "./say.ts";
 import { styleFor } from "./terminal.ts";
 import {
@@ -19,7 +21,14 @@ import {
 } from "./workbench.ts";
 
 export type RunFlags = AgentFlags & StoreFlags & ApprovalFlags & ShowFlags;
-type OwnFlags = { resume?: string; maxTurns?: number; workspace?: string };
+type OwnFlags = AttachmentFlags & {
+  resume?: string;
+  maxTurns?: number;
+  workspace?: string;
+  thinking?: string;
+  maxOutputTokens?: number;
+  temperature?: number;
+};
 
 /** Resolves with the exit code. @throws Problem for what is wrong with the command line */
 export async function runCommand(
@@ -27,13 +36,13 @@ export async function runCommand(
   flags: RunFlags & OwnFlags,
   repeated: Repeated,
 ): Promise<number> {
-  const prompt = words.length ? words.join(" ") : await promptFromInput(flags);
-  if (prompt === undefined && flags.resume === undefined)
-    throw new Problem('What should it do? rcra run "…", or pipe the prompt in; --resume ID goes on with a session.');
   const approvals = approvalOptions(flags);
+  const options = runOptions(flags);
   const store = openStore(flags);
   const known = flags.resume === undefined ? undefined : await findSession(store, flags.resume);
   const workspace = known ? await keptWorkspace(store, known, flags) : checkWorkspace(flags.workspace ?? ".");
+  // Last, for this may wait for somebody.
+  const prompt = await promptOf(words, flags);
   const bench = await openWorkbench(flags, store, approvals);
   try {
     const session = known ? await bench.agent.resumeSession(known.id) : await bench.agent.createSession({ workspace });
@@ -41,7 +50,6 @@ export async function runCommand(
       const { dim, bold } = styleFor(process.stdout, flags.color);
       print(`${dim("session")} ${bold(session.id)} ${dim(`· ${bench.modelName} · ${workspace ?? "no workspace"}`)}\n`);
     }
-    const options: RunOptions = flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns };
     const run = prompt === undefined ? session.continue(options) : session.run(prompt, options);
     const waits = approvals.approvals === "wait";
     return await follow({ session, run, store, from: (known?.head ?? 0) + 1, waits, repeated }, flags);
@@ -59,9 +67,21 @@ async function keptWorkspace(store: Store, { id }: SessionInfo, flags: OwnFlags 
   return workspace;
 }
 
-async function promptFromInput(flags: OwnFlags): Promise<string | undefined> {
-  if (process.stdin.isTTY || flags.resume !== undefined) return undefined;
-  const pieces: Buffer[] = [];
-  for await (const piece of process.stdin) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString("utf8").trim() || undefined;
+/** The options of this run that flags name. @throws Problem for an output schema that cannot be used */
+function runOptions({
+  maxTurns,
+  outputSchema,
+  thinking,
+  maxOutputTokens,
+  temperature,
+}: OwnFlags & ShowFlags): RunOptions {
+  const settings: ModelSettings = {};
+  if (maxOutputTokens !== undefined) settings.maxOutputTokens = maxOutputTokens;
+  if (temperature !== undefined) settings.temperature = temperature;
+  const options: RunOptions = {};
+  if (maxTurns !== undefined) options.maxTurns = maxTurns;
+  if (outputSchema !== undefined) options.output = readOutputSchema(outputSchema);
+  if (thinking !== undefined) options.thinkingLevel = thinking;
+  if (Object.keys(settings).length) options.settings = settings;
+  return options;
 }

@@ -1,4 +1,5 @@
 /** `rcra sessions`: what is in the store. */
+import { plural } from "../core/plural.ts";
 import type { SessionInfo } from "../ports.ts";
 import { EXIT } from "./exit-codes.ts";
 import { print } from "./output.ts";
@@ -30,5 +31,5 @@ const storeFlag = ({ store }: StoreFlags): string => (store === ".rcra/sessions"
 function lineOf({ id, updatedAt, status, lastRun, title, head }: SessionInfo, { bold, dim }: Style): string {
   const when = `${new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ")}Z`;
   const state = status === "idle" && lastRun ? lastRun : status;
-  return `${bold(id)}  ${dim(when)}  ${state.padEnd(11)}  ${title ? oneLine(title, 50) : dim(`${head} records`)}`;
+  return `${bold(id)}  ${dim(when)}  ${state.padEnd(11)}  ${title ? oneLine(title, 50) : dim(plural(head, "record"))}`;
 }

@@ -1,6 +1,7 @@
 /** `rcra show`: what was said and done in a session, and how its runs ended. */
 import type { JournalRecord } from "../core/event.ts";
 import { textOf, type Message } from "../core/message.ts";
+import { plural } from "../core/plural.ts";
 import { asked, requestOf } from "../core/batch.ts";
 import type { Draft } from "../core/draft.ts";
 import { SessionFold } from "../session/fold.ts";
@@ -27,7 +28,7 @@ export async function showCommand(
   if (flags.json) for (const record of records) print(`${JSON.stringify(record)}\n`);
   else {
     const style = styleFor(process.stdout, flags.color);
-    print(`${style.bold(info.id)} ${style.dim(`· ${info.status} · ${records.length} records`)}\n`);
+    print(`${style.bold(info.id)} ${style.dim(`· ${info.status} · ${plural(records.length, "record")}`)}\n`);
     if (records.length) tell(records, info.status === "running", style, new GoingOn(info.id, repeated));
   }
   return problem === undefined ? EXIT.completed : reportProblem(problem);
@@ -99,5 +100,5 @@ function* openLines(draft: Draft | null | undefined, records: readonly JournalRe
 
 const endOf = (run: Extract<JournalRecord, { type: "run.ended" }>): string => {
   const why = run.error ? `: ${oneLine(run.error.message, 200)}` : run.reason ? `: ${oneLine(run.reason, 200)}` : "";
-  return `${run.runId} ${run.status} after ${run.turns} turn${run.turns === 1 ? "" : "s"}${why}`;
+  return `${run.runId} ${run.status} after ${plural(run.turns, "turn")}${why}`;
 };

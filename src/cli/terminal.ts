@@ -1,20 +1,19 @@
 /** What a terminal is shown: colour only where a person looks at it, and nothing that would steer it. */
-const code = (open: number, close: number) => (text: string, on: boolean) =>
-  on ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-const styles = {
-  dim: code(2, 22),
-  bold: code(1, 22),
-  red: code(31, 39),
-  green: code(32, 39),
-  yellow: code(33, 39),
-  cyan: code(36, 39),
-};
-export type Style = { [K in keyof typeof styles]: (text: string) => string };
+import { styleText } from "node:util";
 
-/** Styles for a stream: plain text unless it is a terminal and `NO_COLOR` is unset or empty. */
-export function styleFor(stream: { isTTY?: boolean }, wanted = true): Style {
-  const on = wanted && stream.isTTY === true && !process.env["NO_COLOR"];
-  const entries = Object.entries(styles).map(([name, paint]) => [name, (text: string) => paint(text, on)]);
+const NAMES = ["dim", "bold", "red", "green", "yellow", "cyan"] as const;
+export type Style = { [K in (typeof NAMES)[number]]: (text: string) => string };
+
+/**
+ * Styles for a stream: plain text unless it is a terminal that has colours. `NO_COLOR` takes them away, `FORCE_COLOR`
+ * asks for them wherever the output goes; `wanted` is the word of a flag and rules over both when it is false.
+ */
+export function styleFor(stream: NodeJS.WritableStream, wanted = true): Style {
+  const on = wanted && styleText("bold", "x", { stream }) !== "x";
+  const entries = NAMES.map((name) => [
+    name,
+    (text: string) => (on ? styleText(name, text, { validateStream: false }) : text),
+  ]);
   return Object.fromEntries(entries) as Style;
 }
 

@@ -2,6 +2,7 @@
 import type { ApprovalRequest } from "../core/call.ts";
 import type { RunError } from "../core/errors.ts";
 import type { RunStatus, SessionEvent } from "../core/event.ts";
+import { plural } from "../core/plural.ts";
 import type { Usage } from "../core/usage.ts";
 
 /** How a run ended. `O` is the type of its structured output. */
@@ -164,7 +165,7 @@ export function explain(result: RunResult): string {
     case "completed":
       return "The run completed.";
     case "suspended":
-      return `The run waits for ${result.pending?.length ?? 0} approval(s): session.decide([…]) goes on.`;
+      return `The run waits for ${plural(result.pending?.length ?? 0, "approval")}: session.decide([…]) goes on.`;
     case "cancelled":
       return `The run was cancelled${result.reason ? `: ${result.reason}` : ""}. session.continue() goes on.`;
     case "failed":

@@ -4,6 +4,7 @@ import { asked, requestOf } from "../core/batch.ts";
 import type { ApprovalRequest, Decision } from "../core/call.ts";
 import { AgentError } from "../core/errors.ts";
 import { inputEvents, type InputEvent, type SessionEvent } from "../core/event.ts";
+import { tokensOf } from "../core/pressure.ts";
 import { isJson, type ContentPart, type Json, type Message } from "../core/message.ts";
 import { messageOf } from "../effects/effect.ts";
 import { checkDecisions, feedDecisions, leaveDecisions, type DecideResult } from "./approvals.ts";
@@ -217,6 +218,17 @@ export class Session {
   /** The bytes of an image, file or sound of a message. @throws StoreError `NotFound` when its file is gone */
   mediaBytes(part: ContentPart): Promise<Uint8Array> {
     return this.#engine.media.bytes(part);
+  }
+
+  /**
+   * How full the model's context is: tokens of the next request as far as they are known (the provider's count of the
+   * last one plus estimated growth, else an estimate of everything), the window, and their ratio. Changes nothing.
+   */
+  pressure(): { tokens: number; window: number; share: number } {
+    const { pressure, config } = this.#engine.state;
+    const tokens = tokensOf(pressure);
+    const { window } = config.compaction;
+    return { tokens, window, share: tokens / window };
   }
 
   usage(): UsageReport {

@@ -1,5 +1,6 @@
 /** Where a session stands, in a word and in a sentence. */
 import { asked } from "../core/batch.ts";
+import { plural, verb } from "../core/plural.ts";
 import type { Engine } from "./engine.ts";
 
 /** `suspended`: a run lies open, waiting for a decision or for `continue()`. */
@@ -22,15 +23,17 @@ export function whyOf(engine: Engine, state: SessionState): string {
     case "closed":
       return "The session is closed.";
     case "idle":
-      return inbox.length ? `Idle, with ${inbox.length} undelivered input(s): continue() delivers them.` : "Idle.";
+      return inbox.length
+        ? `Idle, with ${plural(inbox.length, "undelivered input")}: continue() delivers ${verb(inbox.length, "it", "them")}.`
+        : "Idle.";
     case "suspended":
       return asks.length
-        ? `Suspended: ${asks.length} approval(s) wait for decide(): ${asks.join(", ")}.`
+        ? `Suspended: ${plural(asks.length, "approval")} ${verb(asks.length, "waits", "wait")} for decide(): ${asks.join(", ")}.`
         : "A run was interrupted: continue() goes on with it.";
     case "awaiting_approval":
-      return `Waiting for ${asks.length} approval(s): ${asks.join(", ")}.`;
+      return `Waiting for ${plural(asks.length, "approval")}: ${asks.join(", ")}.`;
     case "waiting":
-      return `Waiting for ${tasks.length} background task(s).`;
+      return `Waiting for ${plural(tasks.length, "background task")}.`;
     case "running":
       return running.length ? `Running ${running.join(", ")}.` : `In ${engine.path}.`;
     default:

@@ -118,7 +118,7 @@ describe("rcra decide", () => {
 
     const first = await folder.sh(`$RCRA ${lines[0]} --json`);
     expect(first.code).toBe(5);
-    expect(first.stderr).toMatch(/1 call\(s\) still wait for a decision/);
+    expect(first.stderr).toMatch(/1 call still waits for a decision/);
     expect(folder.read("a.txt")).toBeUndefined();
 
     const last = await folder.sh(`$RCRA ${lines[1]!.replace("--allow", "--deny --reason 'not this'")} --json`);

@@ -20,7 +20,8 @@ export type Started = {
   says(what: RegExp): Promise<void>;
   ended: Promise<Ended>;
 };
-export type Options = { env?: NodeJS.ProcessEnv; input?: string };
+/** `open` input is never closed. */
+export type Options = { env?: NodeJS.ProcessEnv; input?: string | Buffer; open?: boolean };
 
 /** A workspace with files in it, and the command to run there. Gone when the test is over. */
 export class Folder {
@@ -32,7 +33,7 @@ export class Folder {
     onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
   }
 
-  write(name: string, content: string): void {
+  write(name: string, content: string | Uint8Array): void {
     mkdirSync(dirname(join(this.path, name)), { recursive: true });
     writeFileSync(join(this.path, name), content);
   }
@@ -49,14 +50,14 @@ export class Folder {
 
   /** Runs to the end. Input is empty unless given. */
   rcra(args: readonly string[], options: Options = {}): Promise<Ended> {
-    const started = this.start(args, options);
-    started.child.stdin.end(options.input ?? "");
-    return started.ended;
+    return this.start(args, options).ended;
   }
 
-  /** Starts the command; its input stays open. */
-  start(args: readonly string[], { env = {} }: Options = {}): Started {
-    return this.spawn(process.execPath, [MAIN, ...args], env);
+  /** Starts the command. Input is empty unless given. */
+  start(args: readonly string[], { env = {}, input = "", open = false }: Options = {}): Started {
+    const started = this.spawn(process.execPath, [MAIN, ...args], env);
+    if (!open) started.child.stdin.end(input);
+    return started;
   }
 
   /** Runs a line of shell in which `$RCRA` is the command. */

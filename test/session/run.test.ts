@@ -227,7 +227,7 @@ describe("a run", () => {
     await run.result;
     await session.close();
     said.push(session.why());
-    expect(said).toEqual(["Idle.", "Running slow.", "Waiting for 1 approval(s): write.", "The session is closed."]);
+    expect(said).toEqual(["Idle.", "Running slow.", "Waiting for 1 approval: write.", "The session is closed."]);
   });
 
   test("a suspended result says how far the run came", async ({ world }) => {

@@ -1,4 +1,5 @@
 /** What the demo model says of a file: its first words and its names, found by rules. */
+import { plural } from "../../core/plural.ts";
 
 /** Something that was read. `lines` are without line numbers, `last` is the highest of those: a long result lacks its middle. */
 export type ReadFile = { path: string; lines: readonly string[]; last: number };
@@ -20,7 +21,7 @@ export const lastLine = (output: string): number =>
 export function gistOf(file: ReadFile): string {
   const names = definedNames(file.lines);
   const about = [opening(file.lines), names.length ? `defines ${names.join(", ")}` : ""].filter(Boolean);
-  return `${file.path} (${file.last} lines)${about.length ? `: ${about.join("; ")}` : ""}`;
+  return `${file.path} (${plural(file.last, "line")})${about.length ? `: ${about.join("; ")}` : ""}`;
 }
 
 /** The first heading, comment or line that has words. */
