@@ -8,6 +8,7 @@ const entries = {
   testing: "src/testing/index.ts",
   openai: "src/openai.ts",
   "ai-sdk": "src/ai-sdk.ts",
+  tokenizer: "src/tokenizer.ts",
   cli: "src/cli/main.ts",
 };
 
@@ -22,7 +23,7 @@ export default defineConfig({
       formats: ["es"],
     },
     rollupOptions: {
-      external: [/^node:/, /^(xstate|zod|immer|openai|commander)(\/|$)/],
+      external: [/^node:/, /^(xstate|zod|immer|openai|commander|gpt-tokenizer)(\/|$)/],
       output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js" },
     },
   },

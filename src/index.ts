@@ -3,7 +3,15 @@ export { createAgent, type Agent, type SessionReading } from "./session/agent.ts
 export type { Session, SessionState, Receipt, DecideResult, Compactability } from "./session/session.ts";
 export type { CompletedRun, Run, RunResult } from "./session/run.ts";
 export { explain } from "./session/run.ts";
-export type { AgentOptions, ApprovalOptions, Input, RunOptions, SessionOptions, Tools } from "./session/options.ts";
+export type {
+  AgentOptions,
+  ApprovalOptions,
+  Input,
+  RunOptions,
+  SessionOptions,
+  Tokenizer,
+  Tools,
+} from "./session/options.ts";
 export type { UsageReport } from "./session/ledger.ts";
 export { replay, type Divergence, type ReplayReport } from "./session/replay.ts";
 export { readJournal } from "./adapters/store/journal-file.ts";

@@ -124,6 +124,8 @@ export type ToolDefinition = {
   onUnknown?: OnUnknown | undefined;
   /** Its results are never elided. */
   retain?: boolean | undefined;
+  /** Names the file or skill whose content its result is: after a compaction it is read again, newest first. */
+  reads?: ((args: any) => string | undefined) | undefined;
   /** A wrapper names the call it stands for: that one is judged, announced, recorded and run. */
   target?: ((args: any) => { name: string; args: Json }) | undefined;
   /** Not in the request; found by search. */

@@ -36,6 +36,11 @@ export type ToolOptions<S extends ToolInput, C> = {
   onUnknown?: OnUnknown;
   /** Its results are never shortened by compaction. */
   retain?: boolean;
+  /**
+   * Names the file or skill that a call reads in. What was read recently is read again after a compaction, by calling the
+   * tool once more with the same arguments; only for tools that are `readOnly`.
+   */
+  reads?: (args: ArgsOf<S>) => string | undefined;
   /** Not shown to the model; found by search. */
   deferred?: boolean;
 };
@@ -54,6 +59,7 @@ const options = lazily(() =>
     timeoutMs: z.number().positive().optional(),
     onUnknown: onUnknown.optional(),
     retain: z.boolean().optional(),
+    reads: callback.optional(),
     deferred: z.boolean().optional(),
   }),
 );

@@ -1,7 +1,6 @@
 /** Compact: makes the view smaller when it must be. Mostly it has nothing to do. */
-import { windowOf } from "../../src/core/lap.ts";
-import { tokensOf } from "../../src/core/pressure.ts";
-import type { SessionContext } from "./context.ts";
+import { roomOf } from "../../src/core/lap.ts";
+import { pendingOf, type SessionContext } from "./context.ts";
 import { leavesTo, sessionSetup } from "./setup.ts";
 
 const settlesWith = <const S extends string, const F extends string>(success: S, failure: F) =>
@@ -12,10 +11,9 @@ const settlesWith = <const S extends string, const F extends string>(success: S,
     ],
     "compaction.failed": { target: "planning", actions: failure },
   }) as const;
-const cutInput = ({ context: c }: { context: SessionContext }) => ({
+const input = ({ context: c }: { context: SessionContext }) => ({
   id: c.id,
-  level: c.compaction.overflows,
-  window: windowOf(c.compaction, c.config.compaction, tokensOf(c.pressure)),
+  room: roomOf(c.compaction, c.config.compaction, c.pressure, pendingOf(c)),
 });
 
 export const compact = sessionSetup.createStateConfig({
@@ -40,30 +38,21 @@ export const compact = sessionSetup.createStateConfig({
     /** Micro: old, large tool results are shown shorter. No model call. */
     projecting: {
       entry: "startEliding",
-      invoke: {
-        src: "elideResults",
-        input: ({ context }) => ({ id: context.id }),
-      },
+      invoke: { src: "elideResults", input },
       on: settlesWith("applyElision", "failElision"),
     },
 
     /** Full: a summary takes the place of what came before. */
     summarizing: {
       entry: "startSummarizing",
-      invoke: {
-        src: "summarize",
-        input: cutInput,
-      },
+      invoke: { src: "summarize", input },
       on: settlesWith("applyCut", "failCut"),
     },
 
     /** Full, without a model call: what came before is no longer shown. */
     discarding: {
       entry: "startDiscarding",
-      invoke: {
-        src: "discard",
-        input: cutInput,
-      },
+      invoke: { src: "discard", input },
       on: settlesWith("applyCut", "failCut"),
     },
   },

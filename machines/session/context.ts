@@ -1,9 +1,9 @@
 /** What the machine remembers: control data only. Words and outputs live in the transcript, beside the machine. */
 import type { Draft } from "../../src/core/draft.ts";
 import type { SessionConfig } from "../../src/core/config.ts";
-import type { Inbox } from "../../src/core/inbox.ts";
+import { pendingIn, type Inbox } from "../../src/core/inbox.ts";
 import { noCompaction, type Compaction } from "../../src/core/lap.ts";
-import { noPressure, type Pressure } from "../../src/core/pressure.ts";
+import { noPressure, tokensOf, type Pressure } from "../../src/core/pressure.ts";
 import type { Ending, Run } from "../../src/core/run.ts";
 
 export type SessionContext = {
@@ -42,8 +42,13 @@ export const initialContext = (input?: SessionInput): SessionContext => ({
   turn: 0,
   owed: false,
   continues: false,
-  pressure: noPressure,
+  pressure: noPressure(input?.config.base),
   compaction: noCompaction(input?.config.compaction.mode ?? "summarize"),
   mode: "default",
   closing: false,
 });
+
+/** What the next turn takes from the inbox, in tokens; a turn that is open takes no more. */
+export const pendingOf = (c: SessionContext): number => (c.draft ? 0 : pendingIn(c.inbox, c.run?.id));
+/** Tokens of the next request, with what waits to be said in it. */
+export const pressureOf = (c: SessionContext): number => tokensOf(c.pressure) + pendingOf(c);

@@ -1,14 +1,12 @@
 /** The questions the machine asks. Each is a sentence about the context, and of the event where it says so. */
-import * as lap from "../../src/core/lap.ts";
-import type { CompactionSettings } from "../../src/core/limits.ts";
+import { mayAnswerOverflow, planCompaction, type Step } from "../../src/core/lap.ts";
 import { mayAskAgain } from "../../src/core/failure.ts";
 import type { InputEvent, InputOf } from "../../src/core/event.ts";
 import { callsOf } from "../../src/core/message.ts";
 import type { CallStage } from "../../src/core/batch.ts";
 import { mayTake, refusal, unreviewed } from "../../src/core/inbox.ts";
 import { mayBeSentOn } from "../../src/core/run.ts";
-import { tokensOf } from "../../src/core/pressure.ts";
-import type { SessionContext } from "./context.ts";
+import { pressureOf, type SessionContext } from "./context.ts";
 
 type Asks<E extends InputEvent = InputEvent> = (args: { context: SessionContext; event: E }) => boolean;
 /** A guard that looks at the context only. */
@@ -55,23 +53,21 @@ const concerns = (c: SessionContext, e: InputOf<"cancel.requested">) => e.runId 
 export const concernsThisRun = on("cancel.requested", concerns);
 
 /* compact */
-const inLap = (asks: (l: SessionContext["compaction"], s: CompactionSettings, pressure: number) => boolean) =>
-  when((c) => asks(c.compaction, c.config.compaction, tokensOf(c.pressure)));
-export const needsNoCompaction = inLap((l) => l.cause === null);
+const isNext = (step: Step) => when((c) => planCompaction(c.compaction, c.config.compaction, pressureOf(c)) === step);
+export const needsNoCompaction = when((c) => c.compaction.cause === null);
 export const isPrepared = when((c) => c.compaction.cause === null && c.run!.prepared);
-export const isOnlyCompacting = inLap((l) => l.cause === "manual");
-export const mustElide = inLap(lap.mustElide);
-export const mustSummarize = inLap((l, s, pressure) => l.mode === "summarize" && lap.mustCut(l, s, pressure));
-export const mustDiscard = inLap((l, s, pressure) => l.mode === "discard" && lap.mustCut(l, s, pressure));
-export const isExhausted = inLap(lap.isExhausted);
+export const isOnlyCompacting = when((c) => c.compaction.cause === "manual");
+export const mustElide = isNext("elide");
+export const mustSummarize = isNext("summarize");
+export const mustDiscard = isNext("discard");
+export const isExhausted = isNext("exhausted");
 
 export const freesNothing = on("compaction.completed", (_, e) => e.directive === undefined);
 
 /* reason */
-const MAX_OVERFLOWS = 2;
 export const mustCompactForIt = on(
   "model.failed",
-  (c, e) => c.ending === null && e.failure.class === "overflow" && c.compaction.overflows < MAX_OVERFLOWS,
+  (c, e) => c.ending === null && e.failure.class === "overflow" && mayAnswerOverflow(c.compaction),
 );
 export const isOverflow = on("model.failed", (c, e) => c.ending === null && e.failure.class === "overflow");
 export const mayRetry = on(

@@ -1,6 +1,7 @@
 /** Names for everything the machine can ask, do and start. States refer to these; nothing is written inline. */
 import { emit, fromCallback, sendTo, setup, type CallbackActorLogic, type EventObject } from "xstate";
 import type { Call } from "../../src/core/batch.ts";
+import type { Room } from "../../src/core/lap.ts";
 import type { InputEvent, Phase, Taken } from "../../src/core/event.ts";
 import { actionsOf, type Announcement } from "./change.ts";
 import type { SessionContext, SessionInput } from "./context.ts";
@@ -36,9 +37,9 @@ export const sessionSetup = setup({
   actors: {
     reviewInputs: slot<EffectInput & { ids: readonly string[] }>("reviewInputs"),
     reviewStop: slot<EffectInput & { mayRepair: boolean; maySendOn: boolean }>("reviewStop"),
-    elideResults: slot<EffectInput>("elideResults"),
-    summarize: slot<EffectInput & { level: number; window: number }>("summarize"),
-    discard: slot<EffectInput & { level: number; window: number }>("discard"),
+    elideResults: slot<EffectInput & { room: Room }>("elideResults"),
+    summarize: slot<EffectInput & { room: Room }>("summarize"),
+    discard: slot<EffectInput & { room: Room }>("discard"),
     prepareRequest: slot<EffectInput>("prepareRequest"),
     callModel: slot<EffectInput & { turn: number; attempt: number; prefer: string | null }>("callModel"),
     reviewCalls: slot<EffectInput & { answer: number }>("reviewCalls"),

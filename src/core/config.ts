@@ -11,6 +11,8 @@ export const sessionConfig = lazily(() =>
     compaction: compactionSettings,
     /** Which reviews exist at all, so that a state without a reviewer is passed through. */
     reviews: z.object({ input: z.boolean(), stop: z.boolean() }),
+    /** Estimated tokens of instructions and tools: what every request holds before anything is said. */
+    base: z.number().optional(),
   }),
 );
 export type SessionConfig = z.infer<typeof sessionConfig>;

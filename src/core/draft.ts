@@ -1,6 +1,6 @@
 /** The open turn as the machine keeps it: what was asked, what was answered, and its calls. */
 import { resultOf, type Call } from "./batch.ts";
-import { estimateText } from "./budget.ts";
+import { estimateText, MARKER_TOKENS, MESSAGE_TOKENS } from "./budget.ts";
 import type { CallResult, InputOf, OutputOf, Taken } from "./event.ts";
 import { backoffMs, type Failure } from "./failure.ts";
 import { textOf } from "./message.ts";
@@ -57,23 +57,29 @@ export const waitingAgain = (draft: Draft, f: Failure, limits: Parameters<typeof
     ? { ...draft, tries: draft.tries + 1, waitMs: backoffMs(f, draft.tries + 1, limits) }
     : { ...draft, tries: 0, waitMs: 0 };
 
-/** A failed attempt is kept when it had shown something; what was shown is announced as discarded. */
+/**
+ * A failed attempt is kept when it had shown something; what was shown is announced as discarded, and will be told to the
+ * model at the price of `tokens`.
+ */
 export function discard(
   draft: Draft,
   e: Taken<InputOf<"model.failed">>,
-): { draft: Draft; announce: OutputOf<"attempt.discarded">[] } {
-  if (textOf(e.parts) === "") return { draft, announce: [] };
+): { draft: Draft; announce: OutputOf<"attempt.discarded">[]; tokens: number } {
+  const shown = textOf(e.parts);
+  if (shown === "") return { draft, announce: [], tokens: 0 };
   const { turn, attempt } = draft;
   return {
     draft: { ...draft, failed: e.seq },
     announce: [{ type: "attempt.discarded", turn, attempt, failed: e.seq }],
+    tokens: estimateText(shown) + MESSAGE_TOKENS + MARKER_TOKENS,
   };
 }
 
-/** One result per call, in call order, and the tokens of those that no tool wrote. */
+/** One result per call, in call order, and the tokens of their message and of those that no tool wrote. */
 export function resultsOf(draft: Draft, seq: number): { results: CallResult[]; tokens: number } {
   const { calls, cut, answer } = draft;
   const results = calls.map((call) => resultOf(call, cut ? answer : seq, cut));
-  const tokens = results.reduce((sum, r) => sum + (r.text === undefined ? 0 : estimateText(r.text)), 0);
-  return { results, tokens };
+  const texts = results.filter((r) => r.text !== undefined);
+  const tokens = texts.reduce((sum, r) => sum + estimateText(r.text!) + MESSAGE_TOKENS, 0);
+  return { results, tokens: results.length ? tokens + MESSAGE_TOKENS : 0 };
 }

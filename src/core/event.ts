@@ -123,7 +123,12 @@ export const inputEvents = lazySchemas({
       tokens: z.number(),
       usage: usage.optional(),
     }),
-  "compaction.failed": () => z.object({ message: z.string() }),
+  "compaction.failed": () =>
+    z.object({
+      message: z.string(),
+      /** Of every attempt: what came to nothing costs the same. */
+      usage: usage.optional(),
+    }),
   "stop.reviewed": () =>
     z.object({
       feedback: z.array(z.object({ id: z.string(), parts: z.array(contentPart) })),
@@ -230,6 +235,8 @@ export const outputEvents = lazySchemas({
 /** For readers only; the machine never sees them. */
 export const noteEvents = lazySchemas({
   "tool.late": () => z.object({ callId: z.string(), name: z.string(), outcome: z.enum(["ok", "failed"]) }),
+  /** A file that was read before a compaction could not be read again for the view after it. */
+  "reread.skipped": () => z.object({ tool: z.string(), path: z.string(), message: z.string() }),
   "middleware.failed": () => z.object({ middleware: z.string(), hook: z.string(), message: z.string() }),
 });
 

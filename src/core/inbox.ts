@@ -1,7 +1,7 @@
 /** Inputs that wait, by name: their text is in their records. First in, first out; a full inbox refuses, never evicts. */
-import { estimateParts } from "./budget.ts";
+import { estimateParts, MARKER_TOKENS, MESSAGE_TOKENS } from "./budget.ts";
 import type { InputKind, InputOf, Taken } from "./event.ts";
-import type { ContentPart } from "./message.ts";
+import { text, type ContentPart } from "./message.ts";
 
 export type WaitingInput = {
   id: string;
@@ -16,11 +16,15 @@ export type WaitingInput = {
 };
 export type Inbox = readonly WaitingInput[];
 
+/** What an input costs once it is a message. */
+const sizeOf = (parts: readonly ContentPart[], isMarked: boolean): number =>
+  MESSAGE_TOKENS + estimateParts(parts) + (isMarked ? MARKER_TOKENS : 0);
+
 /** An input as it joins the inbox. Only prompts are reviewed. */
 export const waiting = (e: InputOf<"input.received">, reviews: boolean): WaitingInput => ({
   id: e.id,
   kind: e.kind,
-  tokens: estimateParts(e.parts),
+  tokens: sizeOf(e.parts, e.kind !== "prompt" || e.steering === true),
   forRun: e.forRun,
   reviewed: e.kind !== "prompt" || !reviews,
 });
@@ -54,17 +58,24 @@ export function admit(
       refused.push({ id: input.id, reason: v.refused });
       continue;
     }
-    left.push(
-      v ? { ...input, tokens: v.parts ? estimateParts(v.parts) : input.tokens, reviewed: true, review } : input,
-    );
+    left.push(v ? { ...input, tokens: v.parts ? sizeOf(v.parts, true) : input.tokens, reviewed: true, review } : input);
     v?.info?.forEach((line, i) =>
-      left.push({ id: `${input.id}.info${i}`, kind: "info", tokens: line.length >> 2, reviewed: true, review }),
+      left.push({
+        id: `${input.id}.info${i}`,
+        kind: "info",
+        tokens: sizeOf([text(line)], true),
+        reviewed: true,
+        review,
+      }),
     );
   }
   return { inbox: left, refused };
 }
 
 export const tokensIn = (inbox: Inbox): number => inbox.reduce((sum, input) => sum + input.tokens, 0);
+/** Tokens of what a run may take into its next turn. */
+export const pendingIn = (inbox: Inbox, runId: string | undefined): number =>
+  inbox.length === 0 ? 0 : tokensIn(inbox.filter((input) => mayTake(input, runId)));
 /** The reviews that these inputs have passed, by record; nothing when there were none. */
 export const reviewsOf = (inbox: Inbox): { reviews?: number[] } => {
   if (inbox.length === 0) return {};
@@ -80,7 +91,7 @@ export const idsOf = (inbox: Inbox): string[] => inbox.map((input) => input.id);
 export const feedback = (f: { id: string; parts: ContentPart[] }): WaitingInput => ({
   id: f.id,
   kind: "defer",
-  tokens: estimateParts(f.parts),
+  tokens: sizeOf(f.parts, true),
   reviewed: true,
 });
 

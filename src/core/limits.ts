@@ -68,7 +68,11 @@ export const compactionSettings = lazily(() =>
       /** What the model is asked in `summarize` mode; absent: the built-in text. */
       prompt: z.string().optional(),
     })
-    .refine((c) => c.microAt <= c.fullAt, { error: "microAt must not be above fullAt", path: ["microAt"] }),
+    .superRefine((c, at) => {
+      if (c.microAt <= c.fullAt) return;
+      const message = `microAt (${c.microAt}) must not be above fullAt (${c.fullAt})`;
+      at.addIssue({ code: "custom", message, path: ["microAt"] });
+    }),
 );
 export type CompactionSettings = z.infer<typeof compactionSettings>;
 

@@ -10,6 +10,7 @@ const tags = {
   aborted: "turn_aborted",
   continued: "answer_cut",
   summary: "context_summary",
+  restored: "working_state",
 } as const satisfies Record<UserKind, string | undefined>;
 
 const names = [...Object.values(tags).filter((t) => t !== undefined), "summary"].join("|");
@@ -26,6 +27,12 @@ export function render(message: UserMessage): UserMessage {
   const media: ContentPart[] = parts.filter((p) => p.type !== "text");
   return { ...message, parts: [text(`[${tag}]\n${textOf(parts)}\n[/${tag}]`), ...media] };
 }
+
+/** The line in the middle of an elided text. */
+export const omission = (characters: number): string => `[… ${characters} characters omitted …]`;
+
+/** Such a line in a text; a model that copies one into a file means something else. */
+export const OMISSION = /\[… \d+ characters omitted …\]/g;
 
 /** The text between the summary tags of a reply; without tags, the whole reply. Both bracket styles are read. */
 export function readSummary(reply: string): string {

@@ -93,7 +93,7 @@ export type Part = ContentPart | ThinkingPart | ToolCallPart | ToolResultPart;
  * `[marker]` in the view.
  */
 export const userKind = lazily(() =>
-  z.enum(["prompt", "steering", "defer", "info", "retried", "aborted", "continued", "summary"]),
+  z.enum(["prompt", "steering", "defer", "info", "retried", "aborted", "continued", "summary", "restored"]),
 );
 export type UserKind = z.infer<typeof userKind>;
 

@@ -2,6 +2,8 @@
 import { retryable, type RunError, type RunErrorCode } from "./errors.ts";
 import type { MachineRunOptions, SessionConfig } from "./config.ts";
 import type { InputOf, OutputOf, RunStatus } from "./event.ts";
+import { thresholds, type CompactionSettings } from "./limits.ts";
+import type { Usage } from "./usage.ts";
 
 export type Run = {
   id: string;
@@ -86,12 +88,20 @@ export function afterStopReview(run: Run, e: InputOf<"stop.reviewed">): { run: R
 }
 
 /** The ending of a run whose context cannot be made to fit. */
-export const exhausted = (tokens: number, window: number): Ending =>
-  failed(
+export const exhausted = (tokens: number, settings: CompactionSettings, why: string | null): Ending => {
+  const { window } = settings;
+  const full = Math.round(thresholds(settings).full);
+  return failed(
     "context_exhausted",
-    `The context (about ${Math.round(tokens)} tokens) does not fit and cannot be made smaller (window ${window}). ` +
-      "Start a new session or use a model that reads more.",
+    `The context (about ${Math.round(tokens)} tokens) does not fit and cannot be made smaller (window ${window}, full at ` +
+      `${full}).${why === null ? "" : ` The last compaction failed: ${why}`} Take back inputs that are too long, start a ` +
+      "new session, or use a model that reads more.",
   );
+};
+
+/** A run with what a side request cost. */
+export const spent = (run: Run | null, usage: Usage | undefined): Run | null =>
+  run && usage?.costUsd ? { ...run, costUsd: run.costUsd + usage.costUsd } : run;
 
 export const startedEvent = (run: Run, continued?: boolean): OutputOf<"run.started"> => ({
   type: "run.started",

@@ -14,7 +14,8 @@ import {
   type UserMessage,
 } from "./message.ts";
 import { storedIn } from "./media.ts";
-import { project, pushEntry, type Directive } from "./projection.ts";
+import { isCut, project, pushEntry, type Directive } from "./projection.ts";
+import { WorkingState } from "./working-state.ts";
 
 /** One thing of the transcript. An exchange is an assistant message with all its tool results: they come together. */
 export type Entry =
@@ -33,6 +34,10 @@ export class Transcript {
   readonly directives: Directive[] = [];
   /** What the model is shown. The array grows in place: copy what you keep beyond a request. */
   view: Message[] = [];
+  /** How many entries there were at the last full compaction; 0 when there was none. */
+  compactedAt = 0;
+  /** Task focus and open work. */
+  readonly work = new WorkingState();
   /** Some message names a file of the session. */
   hasFiles = false;
   readonly #inbox = new Map<string, StagedInput>();
@@ -47,6 +52,7 @@ export class Transcript {
 
   /** Takes the next record; records of other kinds are passed over. */
   append(r: JournalRecord): void {
+    this.work.append(r);
     switch (r.type) {
       case "input.received":
         if (!this.#inbox.has(r.id)) this.#inbox.set(r.id, { kind: kindOf(r.kind, r.steering), parts: r.parts });
@@ -202,6 +208,7 @@ export class Transcript {
     invariant(directive, `directive ${seq} was proposed before it is applied`);
     this.#proposed.clear();
     this.directives.push(directive);
+    if (isCut(directive)) this.compactedAt = this.entries.length;
     this.view = project(this.entries, this.directives);
   }
 }

@@ -1,5 +1,6 @@
 /** What effects see of the session they work for. The session layer implements it. */
 import type { ApprovalRequest, Decision } from "../core/call.ts";
+import type { Count } from "../core/budget.ts";
 import type { Limits, CompactionSettings } from "../core/limits.ts";
 import type { LiveEvent, NoteEvent } from "../core/event.ts";
 import type { ContentPart, Message } from "../core/message.ts";
@@ -49,6 +50,8 @@ export type Host = {
   readonly chain: Chain;
   readonly limits: Limits;
   readonly compaction: CompactionSettings;
+  /** How tokens are counted. */
+  readonly count: Count;
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -1,6 +1,5 @@
 /** The small effects: preparing a request, reviewing inputs and endings, waiting. */
 import type { InputOf } from "../core/event.ts";
-import { estimateText } from "../core/budget.ts";
 import { text } from "../core/message.ts";
 import { AgentError } from "../core/errors.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -29,7 +28,7 @@ export const prepareRequest = effect<{ id: string }>(
     const contributions = said.join("\n\n");
     host.pinned = { catalogue, contributions };
     const fixed = [host.instructions, contributions, outputInstructions(host.run.output, host.run.model)];
-    const tokens = fixed.reduce((sum, words) => sum + estimateText(words), catalogue.tokens);
+    const tokens = fixed.reduce((sum, words) => sum + host.count(words), catalogue.tokens);
     const stable = !host.chain.some((m) => m.contribute || typeof m.tools === "function");
     job.settle({ type: "request.prepared", catalogue: catalogue.hash, tools: catalogue.names, tokens, stable });
   },

@@ -4,7 +4,7 @@ import { memoryStore } from "../adapters/store/memory.ts";
 import { asked, requestOf } from "../core/batch.ts";
 import type { ApprovalRequest } from "../core/call.ts";
 import { AgentError } from "../core/errors.ts";
-import { estimateMessages } from "../core/budget.ts";
+import { estimateMessages, estimateText, type Count } from "../core/budget.ts";
 import type { SessionConfig } from "../core/config.ts";
 import type { InputOf, JournalRecord } from "../core/event.ts";
 import type { CompactionSettings, Limits } from "../core/limits.ts";
@@ -19,7 +19,7 @@ import { asAgentError } from "./store-errors.ts";
 import { forkJournal } from "./fork.ts";
 import { SessionFold } from "./fold.ts";
 import type { UsageReport } from "./ledger.ts";
-import { checkAgent, checkBudget, checkCompaction, checkLimits, checkSession } from "./options.ts";
+import { checkAgent, checkBudget, checkCompaction, checkLimits, checkRoom, checkSession } from "./options.ts";
 import type { AgentOptions, RunOptions, SessionOptions, Tools } from "./options.ts";
 import { Session } from "./session.ts";
 import { slicesOf } from "./slices.ts";
@@ -30,6 +30,8 @@ export type Parts = {
   model: ModelPort;
   summaryModel: ModelPort | undefined;
   instructions: string;
+  /** How tokens are counted. */
+  count: Count;
   tools: Tools;
   chain: Chain;
   /** A middleware decides its tools anew each time. */
@@ -71,11 +73,14 @@ export function createAgent(options: AgentOptions): Agent {
 function partsOf(options: AgentOptions): Parts {
   checkAgent(options);
   const limits = checkLimits(options.limits);
-  const { model: summaryModel, ...compactionOptions } = options.compaction ?? {};
+  const { model: summaryModel, tokenizer, ...compactionOptions } = options.compaction ?? {};
   const compaction = checkCompaction({ window: options.model.window, ...compactionOptions });
+  const count = tokenizer?.count ?? estimateText;
   const chain = chainOf(options.middleware ?? []);
   const tools = options.tools ?? {};
-  gatherTools({ agent: tools, chain, sessionId: "" });
+  const instructions = options.instructions ?? "";
+  const base = count(instructions) + gatherTools({ agent: tools, chain, sessionId: "" }).tokens;
+  checkRoom(compaction, base);
   checkBudget({}, { limits, model: options.model });
   const ids = options.ids ?? systemIds;
   const store = options.store ?? memoryStore();
@@ -84,7 +89,8 @@ function partsOf(options: AgentOptions): Parts {
     name: options.name ?? "agent",
     model: options.model,
     summaryModel,
-    instructions: options.instructions ?? "",
+    instructions,
+    count,
     tools,
     chain,
     dynamicTools: chain.some((m) => typeof m.tools === "function"),
@@ -98,7 +104,7 @@ function partsOf(options: AgentOptions): Parts {
     clock: options.clock ?? systemClock,
     ids,
     owner: ids.next("agent"),
-    config: { limits, compaction, reviews },
+    config: { limits, compaction, reviews, base },
     jitter: Math.random,
     fold: async (id) => {
       const fold = new SessionFold();
@@ -145,7 +151,7 @@ export class Agent {
     if (workspace !== undefined) opened.workspace = workspace;
     if (options.metadata !== undefined) opened.metadata = options.metadata;
     const imported: InputOf<"history.imported"> | undefined = history.length
-      ? { type: "history.imported", messages: history, tokens: estimateMessages(history) }
+      ? { type: "history.imported", messages: history, tokens: estimateMessages(history, parts.count) }
       : undefined;
     try {
       await engine.open(opened, imported);

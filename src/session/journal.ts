@@ -17,7 +17,21 @@ import { Feed } from "./feed.ts";
 /** Where records are folded as they are made. */
 export type Fold = { append(record: JournalRecord): void };
 
-type Write = { records: JournalRecord[]; events: SessionEvent[]; consumed: string[] };
+type Write = {
+  records: JournalRecord[];
+  events: SessionEvent[];
+  consumed: string[];
+  /** Begins a new segment. */
+  segment: boolean;
+  /** More waits, for a write of its own. */
+  hasRest: boolean;
+};
+
+/** Most writes need no options, and their stores no object to look into. */
+function optionsOf({ consumed, segment }: Write): { consume?: string[]; segment?: true } | undefined {
+  if (!segment && consumed.length === 0) return undefined;
+  return { ...(consumed.length ? { consume: consumed } : {}), ...(segment ? { segment } : {}) };
+}
 
 export class Journal implements Writer {
   readonly feed: Feed;
@@ -44,6 +58,8 @@ export class Journal implements Writer {
   #turn = 0;
   #attempt = 0;
   #scheduled = false;
+  /** The record that a new segment begins with, until it is written. */
+  #segmentFrom: number | null = null;
 
   constructor(id: string, store: Store, clock: Clock, folds: readonly Fold[], feed?: Feed) {
     this.#store = store;
@@ -75,6 +91,8 @@ export class Journal implements Writer {
   }
 
   announce(event: OutputEvent): void {
+    // The directive of a full compaction is the first record of its model context.
+    if (event.type === "compaction.applied" && event.kind !== "elide") this.#segmentFrom = event.directive;
     if (event.type === "run.started") this.#run = event.runId;
     else if (event.type === "turn.started") this.#turn = event.turn;
     else if (event.type === "attempt.started") this.#attempt = event.attempt;
@@ -160,30 +178,46 @@ export class Journal implements Writer {
     }
     if (this.#unwritten.length === 0 && this.#consumed.length === 0) return true;
     if (!this.lease) return false;
-    const write = { records: this.#unwritten, events: this.#unshown, consumed: this.#consumed };
-    this.#unwritten = [];
-    this.#unshown = [];
-    this.#consumed = [];
+    const write = this.#nextWrite();
     try {
-      const options = write.consumed.length ? { consume: write.consumed } : undefined;
-      const lease = this.#store.append(this.lease, write.records, options);
-      if (!isThenable(lease)) return this.#written(lease, write.events);
+      const lease = this.#store.append(this.lease, write.records, optionsOf(write));
+      if (!isThenable(lease)) return this.#written(lease, write) && (!write.hasRest || this.#write());
       this.#writing = Promise.resolve(lease)
         .then(
-          (next) => this.#written(next, write.events),
+          (next) => this.#written(next, write),
           (error: unknown) => this.#failed(error, write),
         )
         .finally(() => {
           this.#writing = null;
         });
-      return this.#writing;
+      return write.hasRest ? this.#writing.then((written) => written && this.#write()) : this.#writing;
     } catch (error) {
       return this.#failed(error, write);
     }
   }
 
-  #written(lease: Lease, events: readonly SessionEvent[]): true {
+  /** Everything that waits; what comes before a new segment goes by itself. */
+  #nextWrite(): Write {
+    const at = this.#segmentFrom;
+    const segment = at !== null && this.#unwritten[0]?.seq === at;
+    const isFirst = (event: object) => "seq" in event && event.seq === at;
+    const records = at === null || segment ? -1 : this.#unwritten.findIndex(isFirst);
+    const hasRest = records > 0;
+    const write: Write = {
+      records: hasRest ? this.#unwritten.splice(0, records) : this.#unwritten,
+      events: hasRest ? this.#unshown.splice(0, this.#unshown.findIndex(isFirst)) : this.#unshown,
+      consumed: this.#consumed,
+      segment,
+      hasRest,
+    };
+    if (!hasRest) [this.#unwritten, this.#unshown] = [[], []];
+    this.#consumed = [];
+    return write;
+  }
+
+  #written(lease: Lease, { events, segment }: Write): true {
     this.lease = lease;
+    if (segment) this.#segmentFrom = null;
     for (const event of events) this.feed.publish(event);
     return true;
   }

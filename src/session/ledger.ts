@@ -47,6 +47,7 @@ export class Ledger implements Fold {
         this.#spend("turn", r.usage);
         return;
       case "compaction.completed":
+      case "compaction.failed":
         this.#spend("summary", r.usage);
         return;
       case "title.generated":

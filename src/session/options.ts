@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { lazily } from "../core/lazy.ts";
 import { AgentError } from "../core/errors.ts";
-import { compactionSettings, limits, type CompactionSettings, type Limits } from "../core/limits.ts";
+import { compactionSettings, limits, thresholds, type CompactionSettings, type Limits } from "../core/limits.ts";
 import { message, text, type ContentPart, type Json, type Message } from "../core/message.ts";
 import { readContent, type ContentInput } from "../tool-parts.ts";
 import { modelSettings } from "../core/settings.ts";
@@ -51,7 +51,8 @@ export type AgentOptions = {
   store?: Store;
   settings?: ModelSettings;
   limits?: Partial<Limits>;
-  compaction?: Partial<CompactionSettings> & { model?: ModelPort };
+  /** `model` writes summaries in the place of the run's own; `tokenizer` counts instead of estimating. */
+  compaction?: Partial<CompactionSettings> & { model?: ModelPort; tokenizer?: Tokenizer };
   /** For runs that name none. */
   defaults?: RunOptions;
   /** XState's own observer: a function or an object with `next`. A throw is logged and goes no further. */
@@ -72,6 +73,9 @@ export type SessionOptions = {
   autorun?: RunOptions;
 };
 
+/** Counts tokens as a model does. `count` is pure, and quick: it is asked about every text once. */
+export type Tokenizer = { readonly name?: string; count(this: void, text: string): number };
+
 /** A prompt: text, parts, or user messages. */
 export type Input = string | ContentInput[] | { role: "user"; content: string | ContentInput[] }[];
 
@@ -79,6 +83,7 @@ const fn = lazily(() => z.custom<(...args: any[]) => any>((v) => typeof v === "f
 const live = lazily(() => z.any());
 const port = (name: string, method: string) =>
   z.custom((v) => typeof v === "object" && v !== null && typeof (v as any)[method] === "function", `expected ${name}`);
+const tokenizer = port("a tokenizer, such as await gptTokenizer()", "count");
 const model = port("a model, such as openai({ model: … })", "stream");
 const tools = lazily(() => z.record(z.string().min(1), port("a tool made by tool({ … })", "execute")));
 const approvalMode = lazily(() => z.enum(["deny", "wait", "suspend"]));
@@ -117,7 +122,7 @@ const agentOptions = lazily(() =>
     store: port("a store, such as jsonlStore(dir)", "append").optional(),
     settings: modelSettings.optional(),
     limits: z.object({}).loose().optional(),
-    compaction: z.object({ model: model.optional() }).loose().optional(),
+    compaction: z.object({ model: model.optional(), tokenizer: tokenizer.optional() }).loose().optional(),
     defaults: runOptions.optional(),
     inspect: z.union([fn, z.looseObject({ next: fn.optional() })]).optional(),
     logger: port("a logger with warn()", "warn").optional(),
@@ -165,6 +170,16 @@ export function checkSession(o: SessionOptions): void {
 export const checkLimits = (o: unknown): Limits => check(limits, o ?? {}, "limits") as Limits;
 export const checkCompaction = (o: unknown): CompactionSettings =>
   check(compactionSettings, o ?? {}, "compaction") as CompactionSettings;
+/** @throws AgentError `invalid_options` when instructions and tools alone would fill the window: no turn could fit */
+export function checkRoom(compaction: CompactionSettings, base: number): void {
+  const { full } = thresholds(compaction);
+  if (base < full) return;
+  const { window, maxContextTokens } = compaction;
+  const message =
+    `compaction: instructions and tools take ${base} tokens, which leaves no room below ${Math.floor(full)} ` +
+    `(window ${window}, maxContextTokens ${maxContextTokens}). Use fewer tools, shorter instructions, or a larger window`;
+  throw new AgentError("invalid_options", message, { details: { base, window, full } });
+}
 
 /**
  * The prompts an input stands for, each with its parts; empty ones are left out.

@@ -149,8 +149,9 @@ export class Session {
     return result;
   }
 
-  compactability(): Compactability {
-    return this.#driver.active || this.#compacting ? "busy" : compactabilityOf(this.#engine);
+  /** Whether `compact` would do anything now. */
+  compactability(options: { mode?: "summarize" | "discard" } = {}): Compactability {
+    return this.#driver.active || this.#compacting ? "busy" : compactabilityOf(this.#engine, options.mode);
   }
 
   /** Compacts now. A compaction that fails says why and changes nothing. @throws AgentError `busy`, `closed` */
@@ -159,7 +160,7 @@ export class Session {
   ): Promise<{ status: Compactability | "failed"; message?: string }> {
     const refusal = this.#refusal();
     if (refusal) throw refusal;
-    const status = this.compactability();
+    const status = this.compactability(options);
     if (status !== "ok") return { status };
     const work = compactNow(this.#engine, options.mode);
     this.#compacting = work;

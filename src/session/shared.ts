@@ -17,6 +17,9 @@ export class Shared {
   get compaction() {
     return this.parts.compaction;
   }
+  get count() {
+    return this.parts.count;
+  }
   get store() {
     return this.parts.store;
   }

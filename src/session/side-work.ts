@@ -5,12 +5,15 @@ import type { Engine } from "./engine.ts";
 
 export type Compactability = "ok" | "unsupported" | "empty" | "just_compacted" | "busy";
 
-/** Whether a compaction has anything to do; `busy` is for the session to say. */
-export function compactabilityOf({ transcript }: Engine): Compactability {
-  const { entries, directives } = transcript;
+/**
+ * Whether a compaction has anything to do; `busy` is for the session to say. `unsupported`: nothing can be discarded while
+ * an exchange is open, since the model could not know what its results are for.
+ */
+export function compactabilityOf({ transcript, state, compaction }: Engine, mode = compaction.mode): Compactability {
+  const { entries, compactedAt } = transcript;
   if (entries.length === 0) return "empty";
-  const last = directives.findLast((d) => d.kind !== "elide");
-  return last && last.upTo >= entries.length - 1 ? "just_compacted" : "ok";
+  if (compactedAt > 0 && !entries.slice(compactedAt).some((e) => e.kind === "exchange")) return "just_compacted";
+  return mode === "discard" && state.draft?.answer ? "unsupported" : "ok";
 }
 
 /** Compacts now; the caller has made sure that nothing else runs. */
@@ -22,6 +25,7 @@ export async function compactNow(
   let message = "It was cancelled.";
   engine.journal.onTake = (event) => {
     if (event.type === "compaction.failed") message = event.message;
+    if (event.type === "compaction.completed" && !event.directive) message = "There is nothing to compact.";
   };
   try {
     await engine.whileHeld(async () => {

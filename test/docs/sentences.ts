@@ -115,5 +115,6 @@ export const eventSentences: { [type: string]: string } = {
   "session.closed": "The session is closed.",
   checkpoint: "A verified cache of the state; never the truth.",
   "tool.late": "A tool that was given up on has returned after all.",
+  "reread.skipped": "A file that the model had read could not be read again after a compaction.",
   "middleware.failed": "A hook has thrown; what it looked at stays.",
 };

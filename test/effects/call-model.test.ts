@@ -153,11 +153,11 @@ describe("a model request", () => {
 });
 
 describe("a side request", () => {
-  test("that hangs is bounded by the idle limit and does not hold the session", async ({ world }) => {
+  test("that hangs is bounded by the first-byte limit and does not hold the session", async ({ world }) => {
     const { session } = await world.open([{ hangs: true }, "ok"], { limits });
     const title = session.generateTitle().catch((error: Error) => error.message);
     await settled();
-    await world.clock.advance(300);
+    await world.clock.advance(1_000);
     expect(await title).toMatch(/took too long/);
     expect((await session.run("go").unwrap()).text).toBe("ok");
     expect(world.clock.timers).toBe(0);

@@ -1,6 +1,8 @@
 /** How running effects may settle: every shape of outcome that the state a walk is in can meet. */
 import type { InputEvent } from "../../machines/index.ts";
-import { planCut, planElision, tokensAfter } from "../../src/core/compaction.ts";
+import { planCut, planElision, tokensAfter, type Material } from "../../src/core/compaction.ts";
+import { roomOf } from "../../src/core/lap.ts";
+import { pendingOf } from "../../machines/session/context.ts";
 import type { SettledDecision } from "../../src/core/call.ts";
 import type { Failure } from "../../src/core/failure.ts";
 import type { Directive } from "../../src/core/projection.ts";
@@ -38,29 +40,26 @@ const waiting: Settle = (walk, dice, plain) =>
 
 const closing: Settle = (_, dice, plain) => (plain || dice.chance(2) ? e.stopReviewed() : e.stopReviewed(dice.id("f")));
 
+const materialOf = ({ transcript: { entries, directives } }: Walk): Material => ({
+  entries,
+  directives,
+  retain: () => false,
+});
+const roomIn = ({ context: c }: Walk) => roomOf(c.compaction, c.config.compaction, c.pressure, pendingOf(c));
 const completed = (walk: Walk, directive: Directive | undefined, dice: Dice, plain: boolean): InputEvent => {
   if (!directive) return e.compacted();
-  const { entries, directives } = walk.transcript;
-  const tokens = tokensAfter(entries, directives, directive);
+  const tokens = tokensAfter(walk.transcript, directive);
   return e.compacted(directive, plain || dice.chance(2) ? tokens : tokens * 40);
 };
 const eliding: Settle = (walk, dice, plain) => {
   if (!plain && dice.chance(4)) return e.compactionFailed;
-  const { entries, directives } = walk.transcript;
-  return completed(
-    walk,
-    planElision(entries, directives, () => false),
-    dice,
-    plain,
-  );
+  return completed(walk, planElision(materialOf(walk), roomIn(walk)), dice, plain);
 };
 const cutting =
   (kind: "summarize" | "discard"): Settle =>
   (walk, dice, plain) => {
     if (!plain && dice.chance(4)) return e.compactionFailed;
-    const { entries, directives } = walk.transcript;
-    const { compaction, config } = walk.context;
-    const cut = planCut(entries, directives, config.compaction.window, compaction.overflows);
+    const cut = planCut(materialOf(walk), roomIn(walk), kind)?.cut;
     if (!cut) return plain ? e.compactionFailed : e.compacted();
     return completed(walk, kind === "summarize" ? { kind, ...cut, text: "gist" } : { kind, ...cut }, dice, plain);
   };

@@ -94,11 +94,11 @@ export class World {
   }
 
   /** A store in a folder of its own; `again` opens the same folder as another process would. */
-  folder(): { store: Store; again: () => Store } {
+  folder(): { store: Store; again: () => Store; dir: string } {
     const dir = mkdtempSync(join(tmpdir(), "rcra-test-"));
     this.#folders.push(dir);
     const open = () => jsonlStore(dir, { clock: this.clock, logger: { warn: (m) => this.warnings.push(m) } });
-    return { store: (this.store = open()), again: open };
+    return { store: (this.store = open()), again: open, dir };
   }
 
   faulty(base: Store = this.store): FaultyStore {

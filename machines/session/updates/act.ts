@@ -1,6 +1,6 @@
 /** What happens in `act`: calls are judged, decided, run and committed together. */
 import * as batch from "../../../src/core/batch.ts";
-import { estimateParts } from "../../../src/core/budget.ts";
+import { estimateParts, MESSAGE_TOKENS } from "../../../src/core/budget.ts";
 import type { InputOf } from "../../../src/core/event.ts";
 import { grown } from "../../../src/core/pressure.ts";
 import type { Change, Update } from "../change.ts";
@@ -65,7 +65,11 @@ export const settleTool: Update<InputOf<"tool.settled">> = (c, e) => {
   const done = c.draft!.calls.find((call) => call.callId === e.callId)!;
   const draft = withCalls(c.draft!, (call) => (call === done ? batch.settle(call, batch.outcomeOf(e)) : call));
   const change = startIn(c, draft);
-  return { ...change, set: { ...change.set, pressure: grown(c.pressure, estimateParts(e.output)) }, stop: [done] };
+  return {
+    ...change,
+    set: { ...change.set, pressure: grown(c.pressure, estimateParts(e.output) + MESSAGE_TOKENS) },
+    stop: [done],
+  };
 };
 
 /** What has not started will not; what runs is asked to stop, and settles by itself within its grace. */

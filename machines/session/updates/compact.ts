@@ -1,20 +1,17 @@
 /** What happens in `compact`: the cause is noted, a directive is applied or a failure counted. */
 import type { InputOf, OutputOf } from "../../../src/core/event.ts";
-import { causeOf, done, type Compaction } from "../../../src/core/lap.ts";
-import { shrunk, tokensOf } from "../../../src/core/pressure.ts";
-import { exhausted } from "../../../src/core/run.ts";
+import { begun, elided, relieved, unrelieved, type Compaction } from "../../../src/core/lap.ts";
+import { shrunk, tokensOf, type Pressure } from "../../../src/core/pressure.ts";
+import { exhausted, spent } from "../../../src/core/run.ts";
 import type { Update } from "../change.ts";
-import type { SessionContext } from "../context.ts";
+import { pressureOf, type SessionContext } from "../context.ts";
 
 const lap = (c: SessionContext, patch: Partial<Compaction>) => ({ compaction: { ...c.compaction, ...patch } });
 
 /** Why this lap compacts, if it does, is decided here, once. */
 export const judgePressure: Update = (c) => {
-  const { asked } = c.compaction;
-  const cause = asked ?? causeOf(c.compaction, c.config.compaction, tokensOf(c.pressure));
-  if (cause === null && c.compaction.cause === null) return {};
-  const mode = asked === "manual" ? c.compaction.mode : c.config.compaction.mode;
-  return { set: lap(c, { cause, mode, asked: null, elided: asked === "manual", cut: false }) };
+  const compaction = begun(c.compaction, c.config.compaction, pressureOf(c));
+  return compaction === c.compaction ? {} : { set: { compaction } };
 };
 
 export const requestCompaction: Update<InputOf<"compaction.requested">> = (c, e) => ({
@@ -23,7 +20,7 @@ export const requestCompaction: Update<InputOf<"compaction.requested">> = (c, e)
 
 /** "Prompt too long": compact for it and come back to the same turn. */
 export const answerOverflow: Update<InputOf<"model.failed">> = (c) => ({
-  set: lap(c, { asked: "overflow", overflows: c.compaction.overflows + 1, failures: 0 }),
+  set: lap(c, { asked: "overflow", overflows: c.compaction.overflows + 1, overflowAt: pressureOf(c) }),
 });
 
 const started =
@@ -35,22 +32,24 @@ export const startDiscarding = started("discard");
 
 /** The directive takes effect: from here on the view is the smaller one. */
 const apply =
-  (how: "elide" | "full"): Update<InputOf<"compaction.completed">> =>
+  (done: (c: SessionContext, pressure: Pressure) => Compaction): Update<InputOf<"compaction.completed">> =>
   (c, e) => {
     const pressure = shrunk(c.pressure, e.tokens);
-    const compaction = done(c.compaction, how, c.config.compaction, tokensOf(pressure));
-    const announce = [{ type: "compaction.applied" as const, directive: e.seq, kind: e.directive!.kind }];
-    return { set: { pressure, compaction }, announce };
+    return {
+      set: { pressure, compaction: done(c, pressure), run: spent(c.run, e.usage) },
+      announce: [{ type: "compaction.applied", directive: e.seq, kind: e.directive!.kind }],
+    };
   };
-export const applyElision = apply("elide");
-export const applyCut = apply("full");
+const elide = (c: SessionContext, p: Pressure) => elided(c.compaction, c.config.compaction, tokensOf(p));
+export const applyElision = apply(elide);
+export const applyCut = apply((c) => relieved(c.compaction));
 
 /** A failed compaction is not a failed run, unless nothing else can make the request fit. */
-export const failElision: Update = (c) => ({
-  set: { compaction: done(c.compaction, "elide", c.config.compaction, tokensOf(c.pressure)) },
+export const failElision: Update = (c) => ({ set: { compaction: elide(c, c.pressure) } });
+export const failCut: Update<InputOf<"compaction.completed"> | InputOf<"compaction.failed">> = (c, e) => ({
+  set: { compaction: unrelieved(c.compaction, "message" in e ? e.message : undefined), run: spent(c.run, e.usage) },
 });
-export const failCut: Update = (c) => ({ set: lap(c, { cut: true, failures: c.compaction.failures + 1 }) });
 
 export const exhaustContext: Update = (c) => ({
-  set: { ending: exhausted(tokensOf(c.pressure), c.config.compaction.window) },
+  set: { ending: exhausted(pressureOf(c), c.config.compaction, c.compaction.why) },
 });

@@ -1,7 +1,7 @@
 /** What happens in `reason`: a turn opens, attempts are made, an answer is accepted. */
 import { proposed } from "../../../src/core/batch.ts";
 import { discard, newDraft, nextAttempt, waitingAgain } from "../../../src/core/draft.ts";
-import { estimateParts } from "../../../src/core/budget.ts";
+import { estimateParts, MESSAGE_TOKENS } from "../../../src/core/budget.ts";
 import type { InputOf, OutputOf } from "../../../src/core/event.ts";
 import { idsOf, mayTake, reviewsOf, tokensIn } from "../../../src/core/inbox.ts";
 import { callsOf } from "../../../src/core/message.ts";
@@ -47,28 +47,35 @@ export const startAttempt: Update = (c, e) => {
 export const acceptAnswer: Update<InputOf<"model.completed">> = (c, e) => {
   const { message, finishReason, usage } = e;
   const calls = callsOf(message.parts).map(proposed);
-  const size = usage?.output ?? estimateParts(message.parts);
+  const size = usage?.output ?? estimateParts(message.parts) + MESSAGE_TOKENS;
   const costUsd = c.run!.costUsd + (usage?.costUsd ?? 0);
   return {
     set: {
       draft: { ...c.draft!, answer: e.seq, cut: finishReason === "length", calls },
       run: { ...c.run!, costUsd },
-      // Zero or missing usage proves nothing.
-      pressure: usage?.input ? counted(c.pressure, usage.input + size) : grown(c.pressure, size),
+      pressure: counted(c.pressure, usage?.input, size),
     },
   };
 };
 
 /** The turn will be asked again, perhaps of a model that stands by. */
 export const backOff: Update<InputOf<"model.failed">> = (c, e) => {
-  const { draft, announce } = discard(c.draft!, e);
+  const { draft, announce, tokens } = discard(c.draft!, e);
   const run = { ...c.run!, prefer: e.failure.next ?? c.run!.prefer };
-  return { set: { draft: waitingAgain(draft, e.failure, c.config.limits), run }, announce };
+  const pressure = grown(c.pressure, tokens);
+  return { set: { draft: waitingAgain(draft, e.failure, c.config.limits), run, pressure }, announce };
 };
 
 /** Nothing more to try. A cancel that is under way stays the reason of the ending, and what was shown stays said. */
 export const failRequest: Update<InputOf<"model.failed">> = (c, e) => {
-  const { draft } = discard(c.draft!, e);
+  const { draft, tokens } = discard(c.draft!, e);
+  const pressure = grown(c.pressure, tokens);
   const { class: kind, message } = e.failure;
-  return { set: { draft, ...(c.ending ? {} : { ending: failed(kind === "cancelled" ? "internal" : kind, message) }) } };
+  return {
+    set: {
+      draft,
+      pressure,
+      ...(c.ending ? {} : { ending: failed(kind === "cancelled" ? "internal" : kind, message) }),
+    },
+  };
 };

@@ -24,6 +24,7 @@ export const readFileTool = (root?: string) => ({
     "Reads a text file of the workspace and returns its lines with their numbers. For long files, read parts with offset and limit.",
   input,
   readOnly: true,
+  reads: (args: z.output<typeof input>) => args.path,
   onUnknown: "retry" as const,
   execute: async (args: z.output<typeof input>, { signal, session }: ToolContext) => {
     const place = placeIn(root ?? session.workspace, args.path);

@@ -3,6 +3,7 @@ import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { lazily } from "../../core/lazy.ts";
+import { OMISSION } from "../../core/marker.ts";
 import type { ToolContext } from "../../ports.ts";
 import { codeOf, openFile, placeIn, readable, type Place } from "./workspace-paths.ts";
 
@@ -25,7 +26,7 @@ export const writeFileTool = (root?: string) => ({
   ],
   execute: async (args: Args, { signal, session }: ToolContext) => {
     const place = placeIn(root ?? session.workspace, args.path);
-    const markers = [...args.content.matchAll(ELISION)].map(([marker]) => marker);
+    const markers = [...args.content.matchAll(OMISSION)].map(([marker]) => marker);
     const before = await existing(place, markers.length > 0);
     requireOwnWords(markers, before?.text ?? "");
     try {
@@ -56,9 +57,6 @@ async function existing(place: Place, withText: boolean): Promise<{ text: string
     throw error;
   }
 }
-
-/** What the runtime puts in place of the middle of a long result that the model has read before. */
-const ELISION = /\[… \d+ characters omitted …\]/g;
 
 /** A model that copies a shortened result would destroy the file: the marker may stay in a file, but not come in. */
 function requireOwnWords(markers: readonly string[], before: string): void {

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Directive } from "../../../src/core/projection.ts";
 import * as e from "../events.ts";
-import { begun, crowded, executing, reach } from "../reach.ts";
+import { begun, crowded, executing, reach, requesting } from "../reach.ts";
 import { scenario, told, waysOut, type Scenario } from "./scenario.ts";
 
 const elide: Directive = { kind: "elide", results: [] };
@@ -11,6 +11,14 @@ const discard: Directive = { kind: "discard", upTo: 1, kept: [0] };
 
 /** The window is full: elision has been tried. `mode` says what comes next. */
 const full = (mode: "summarize" | "discard") => crowded({ compaction: { mode } }).feed(e.settled("c1"));
+
+/** A full compaction is due for the number of turns alone. */
+const overdue = (mode: "summarize" | "discard") =>
+  requesting(undefined, { compaction: { mode, maxSessionTurns: 1 } }).feed(
+    e.answer(["c1"]),
+    e.allowed("c1"),
+    e.settled("c1"),
+  );
 
 const planning: readonly Scenario[] = [
   scenario(
@@ -98,15 +106,18 @@ const settling: readonly Scenario[] = [
   ),
   scenario(
     "compact.summarizing / compaction.completed [freesNothing]",
-    "A summary of nothing counts as one that failed.",
+    "Where nothing can be summarized, no failure is counted, and the run does not go on past the threshold.",
     () => full("summarize").feed(e.compacted()),
     e.compacted(),
-    (walk) => expect(walk.context.compaction.failures).toBe(1),
+    (walk) => {
+      expect(walk.context.compaction).toMatchObject({ cut: "empty", failures: 0 });
+      expect(told(walk, "run.ended")).toMatchObject({ status: "failed", error: { code: "context_exhausted" } });
+    },
   ),
   scenario(
     "compact.discarding / compaction.completed [freesNothing]",
-    "Where nothing can be discarded, it is not asked for again in this lap.",
-    () => full("discard").feed(e.compacted()),
+    "Where nothing can be discarded, it is not asked for again: below the threshold the turn goes on.",
+    () => overdue("discard"),
     e.compacted(),
     (walk) => expect(walk.state).toBe("reason.preparing"),
   ),
